@@ -1,0 +1,28 @@
+"""How a failure looks: what happened, what was kept, what to do."""
+
+import sys
+
+from codeforge.errors import CodeforgeError
+
+
+def report_failure(error: CodeforgeError, *, as_json: bool) -> None:
+    """Print `error` to stderr, and with `as_json` also as the one document on stdout."""
+    sys.stderr.write(f"codeforge: {error.message}\n")
+    if error.kept:
+        sys.stderr.write(f"  kept: {error.kept}\n")
+    if error.hint:
+        sys.stderr.write(f"  try:  {error.hint}\n")
+    if as_json:
+        import json
+
+        document = {
+            "schema_version": 1,
+            "error": {
+                "kind": type(error).__name__,
+                "message": error.message,
+                "kept": error.kept,
+                "hint": error.hint,
+                "exit_code": int(error.exit_code),
+            },
+        }
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
