@@ -24,6 +24,16 @@ class Isolation(StrEnum):
     LIMITS_ONLY = "limits-only"
 
 
+class KillReason(StrEnum):
+    """Why codeforge killed a command."""
+
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    OUTPUT = "output"
+
+
 @dataclass(frozen=True, slots=True)
 class CommandResult:
     """What one caged command did.
@@ -37,6 +47,7 @@ class CommandResult:
         timed_out: the wall-clock limit was reached.
         output_truncated: the output limit was reached.
         isolation: how it was caged.
+        killed: why codeforge killed it; `None` when it ended by itself.
     """
 
     command: str
@@ -47,6 +58,7 @@ class CommandResult:
     timed_out: bool
     output_truncated: bool
     isolation: Isolation
+    killed: KillReason | None = None
 
 
 class TestStatus(StrEnum):
