@@ -60,12 +60,11 @@ def isolation_warning() -> str:
     if isolation is Isolation.BUBBLEWRAP:
         return ""
     if isolation is Isolation.LANDLOCK:
-        network = (
-            "UDP and Unix sockets stay open" if probe_isolation().landlock_abi >= 4 else "it has network"
-        )
+        tcp = "" if probe_isolation().landlock_abi >= 4 else "TCP, "
         return (
             f"Commands are caged by Landlock, not bubblewrap ({_why_not_bubblewrap()}): they can't write "
-            f"outside the scratch tree, but {network}, and absolute paths lead to your own tree (read-only)."
+            f"outside the scratch tree, but {tcp}UDP and Unix sockets stay open, modes, owners and times of "
+            "files can be changed, and absolute paths lead to your own tree (read-only)."
         )
     return (
         f"Commands run with limits only ({_why_not_bubblewrap()}): nothing keeps them from writing your "

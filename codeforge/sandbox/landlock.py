@@ -1,7 +1,8 @@
 """Landlock: the kernel's own cage for a process and its descendants, without namespaces.
 
 Only the standard library, because the supervisor imports this before it runs a command. There are
-libraries for it, but starting one costs more than these three system calls.
+libraries for it, but starting one costs more than these three system calls. What it can't deny: changes
+of mode, owner and times of files outside the tree, UDP, and Unix sockets that have a path.
 """
 
 import ctypes

@@ -139,15 +139,17 @@ class _Run:
         started = time.monotonic()
         child = start_child(self._isolation, argv, self._cage, folder, env)
         try:
-            self._listen(child)
-            self._killed = self._until_exit(child, started)
-            child.kill()
+            try:
+                self._listen(child)
+                self._killed = self._until_exit(child, started)
+            finally:
+                # Whatever happened, an interrupt included.
+                child.kill()
+                child.settle()
             self._until_drained(tell=True)
-        finally:
-            # Whatever happened, an interrupt included: end them all, then let the threads end.
-            child.kill()
-            self._until_drained(tell=False)
-            child.settle()
+        except BaseException:
+            self._until_drained(tell=False)  # lets the threads end
+            raise
         return self._result(child, time.monotonic() - started)
 
     def _listen(self, child: Child) -> None:
