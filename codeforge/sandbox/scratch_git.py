@@ -1,0 +1,107 @@
+"""The `.git` of a scratch tree: real, private, and cheap, with the user's objects borrowed read-only.
+
+HEAD, branches, tags and the index are the user's at the moment of the capture; objects are found
+through alternates. Nothing is written below the user's git directory, and hooks are not taken over.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from codeforge.git import GitRepo
+
+BORROWED_OBJECTS = ".git/codeforge-objects"
+"""Mount point, relative to the tree, at which a cage shows the user's objects read-only."""
+
+# Settings that change how git sees the files. Nothing that runs programs or holds credentials.
+_SEEN_SETTINGS = frozenset(
+    {
+        "core.autocrlf",
+        "core.eol",
+        "core.safecrlf",
+        "core.filemode",
+        "core.symlinks",
+        "core.ignorecase",
+        "core.precomposeunicode",
+        "core.sparsecheckout",
+        "core.sparsecheckoutcone",
+        "extensions.objectformat",
+    }
+)
+
+
+def make_git_dir(repo: GitRepo, head: str, tree: Path) -> None:
+    """Write `tree/.git`, a repository whose HEAD, refs and index are those of `repo`."""
+    folder = tree / ".git"
+    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "codeforge-objects"):
+        (folder / name).mkdir(parents=True)
+    branch = repo.branch()
+    _write(folder / "HEAD", f"ref: refs/heads/{branch}\n" if branch else f"{head}\n")
+    _write(folder / "packed-refs", _packed_refs(repo))
+    _write(folder / "config", _config(repo))
+    _write(folder / "objects/info/alternates", "".join(f"{line}\n" for line in _alternates(repo)))
+    _copy_files(repo, folder)
+
+
+def _packed_refs(repo: GitRepo) -> str:
+    # Asked of git rather than copied: the user's refs may be loose, packed or in a reftable.
+    form = "--format=%(objectname) %(refname)"
+    return os.fsdecode(repo.raw("for-each-ref", form, "refs/heads", "refs/tags", "refs/remotes"))
+
+
+def _config(repo: GitRepo) -> str:
+    settings = {"core.filemode": "true"}
+    for item in os.fsdecode(repo.raw("config", "--local", "--list", "-z")).split("\0"):
+        key, _, value = item.partition("\n")
+        if key in _SEEN_SETTINGS:
+            settings[key] = value
+    version = 1 if "extensions.objectformat" in settings else 0
+    settings["core.repositoryformatversion"] = str(version)
+    settings["core.bare"] = "false"
+    # Copies keep size and modification time but not inodes, so the index is still fresh by these two.
+    settings["core.trustctime"] = "false"
+    settings["core.checkstat"] = "minimal"
+    lines = []
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        lines.append(f"[{section}]\n\t{name} = {value}\n")
+    return "".join(lines)
+
+
+def _alternates(repo: GitRepo) -> list[str]:
+    """Where the objects are: at the mount point when caged, at their real place when not.
+
+    Under a mount over the user's tree the real place may be hidden; git ignores alternates that are
+    missing, empty or the repository's own.
+    """
+    places = ["../codeforge-objects", os.fspath(repo.objects_dir)]
+    return places + _borrowed_by(repo.objects_dir, depth=5)
+
+
+def _borrowed_by(objects: Path, depth: int) -> list[str]:
+    """The alternates of the user's own objects, absolute (relative ones would not survive the move)."""
+    listing = objects / "info" / "alternates"
+    if depth == 0 or not listing.is_file():
+        return []
+    found: list[str] = []
+    for line in os.fsdecode(listing.read_bytes()).splitlines():
+        if line and not line.startswith("#"):
+            place = Path(os.path.normpath(objects / line))
+            found += [os.fspath(place), *_borrowed_by(place, depth - 1)]
+    return found
+
+
+def _copy_files(repo: GitRepo, folder: Path) -> None:
+    shared = sorted(repo.git_dir.glob("sharedindex.*"))  # the other half of a split index
+    for source in (repo.git_dir / "index", *shared, repo.common_dir / "shallow"):
+        if source.is_file():
+            shutil.copy2(source, folder / source.name)
+    for name in ("exclude", "attributes", "sparse-checkout"):
+        for parent in (repo.common_dir, repo.git_dir):
+            source = parent / "info" / name
+            if source.is_file():
+                shutil.copy2(source, folder / "info" / name)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(os.fsencode(text))

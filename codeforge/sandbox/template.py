@@ -1,0 +1,109 @@
+"""The user's working tree as it is now, captured once; workspaces are copies of it."""
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeforge.errors import EnvironmentUnavailableError
+from codeforge.git import GitRepo
+from codeforge.sandbox.ignored import IgnoredEntries, sort_ignored
+from codeforge.sandbox.scratch_git import make_git_dir
+from codeforge.sandbox.snapshot import copy_entry
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceTemplate:
+    """One capture of the user's tree.
+
+    Attributes:
+        repo: the repository it was taken from; only read.
+        head: the commit that was checked out.
+        tree: the capture. Not to be changed.
+        files: what was captured and is not ignored, relative, sorted.
+        ignored: what became of the ignored entries.
+        mounts: whether cages can mount: ignored folders are then mount points, else links.
+        left_out: paths that could not be captured, with the reason.
+    """
+
+    repo: GitRepo
+    head: str
+    tree: Path
+    files: tuple[str, ...]
+    ignored: IgnoredEntries
+    mounts: bool
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def capture(cls, repo: GitRepo, tree: Path, *, mounts: bool) -> "WorkspaceTemplate":
+        """Copy tracked files with their changes and untracked files to the new folder `tree`.
+
+        Sockets, pipes and unreadable files are left out. The user's tree and `.git` are only read.
+
+        Raises:
+            EnvironmentUnavailableError: the copy can't be written (full disk).
+        """
+        try:
+            tree.mkdir()
+            # The time goes into waiting for git processes and for the disk, so they overlap.
+            with ThreadPoolExecutor(2) as threads:
+                listing = threads.submit(repo.ignored_entries)
+                commit = threads.submit(_copy_git, repo, tree)
+                files = repo.list_files()
+                ignored = sort_ignored(repo.root, listing.result())
+                captured, left_out = _copy_files(repo.root, tree, [*files, *ignored.copied])
+                for path in ignored.shown:
+                    _make_place(repo.root, tree, path, mounts=mounts)
+                head = commit.result()
+        except OSError as error:
+            raise EnvironmentUnavailableError(
+                f"The working tree can't be copied to {tree}: {error.strerror or error}.",
+                kept="Your files are unchanged.",
+                hint="Free some space there, or set CODEFORGE_DATA_DIR to another place.",
+            ) from error
+        kept = tuple(path for path in files if path in captured)
+        return cls(repo, head, tree, kept, ignored, mounts, (*left_out, *ignored.left_out))
+
+
+def _copy_git(repo: GitRepo, tree: Path) -> str:
+    head = repo.head_commit()
+    make_git_dir(repo, head, tree)
+    return head
+
+
+def _copy_files(root: Path, tree: Path, paths: Iterable[str]) -> tuple[set[str], list[str]]:
+    captured: set[str] = set()
+    left_out: list[str] = []
+    made: set[str] = {""}
+    for path in paths:
+        _make_folders(root, tree, path.rpartition("/")[0], made)
+        try:
+            if copy_entry(root / path, tree / path):
+                captured.add(path)
+            else:
+                left_out.append(f"{path}: neither a file nor a link")
+        except FileNotFoundError:
+            continue  # removed since it was listed
+        except PermissionError:
+            left_out.append(f"{path}: not readable")
+    return captured, left_out
+
+
+def _make_folders(root: Path, tree: Path, folder: str, made: set[str]) -> None:
+    if folder not in made:
+        _make_folders(root, tree, folder.rpartition("/")[0], made)
+        copy_entry(root / folder, tree / folder)
+        made.add(folder)
+
+
+def _make_place(root: Path, tree: Path, path: str, *, mounts: bool) -> None:
+    """A place for a read-only view of the user's `path`: an empty mount point, or a link to it."""
+    place = tree / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not mounts:
+        place.symlink_to(os.fspath(root / path))
+    elif (root / path).is_dir():
+        place.mkdir()
+    else:
+        place.touch()
