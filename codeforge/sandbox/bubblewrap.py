@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeforge.sandbox.cage import Cage, hidden_paths, tool_paths
+from codeforge.sandbox.cage import Cage, hidden_paths, is_reachable, tool_paths
 
 _PROBE_S = 5.0
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-uts")
@@ -101,7 +101,7 @@ def _capabilities() -> list[str]:
 def _below(paths: Iterable[Path], covered: Sequence[Path]) -> list[tuple[Path, Path]]:
     """Binds for those of `paths` that the cage would hide, outermost first so that none hides another."""
     found = {path for path in paths if any(path != top and path.is_relative_to(top) for top in covered)}
-    return [(path, path) for path in sorted(found) if path.exists()]
+    return [(path, path) for path in sorted(found) if is_reachable(path)]
 
 
 def _binds(option: str, pairs: Iterable[tuple[Path, Path]]) -> list[str]:

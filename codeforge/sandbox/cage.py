@@ -94,9 +94,10 @@ class Cage:
         """
         shown = (*self.mount_as, *self.read_only_mounts)
         for path in (self.cwd, *self.writable, *(host for host, _ in shown)):
-            if not path.exists():
+            if not is_reachable(path):
                 raise EnvironmentUnavailableError(
-                    f"The command can't be run: {path} does not exist.", kept="Nothing was run."
+                    f"The command can't be run: {path} does not exist or is closed to you.",
+                    kept="Nothing was run.",
                 )
 
 
@@ -129,7 +130,16 @@ def hidden_paths() -> tuple[Path, ...]:
     """The credentials and private folders that exist here (resolved), codeforge's own data included."""
     home = Path.home()
     wanted = [*(home / name for name in _CREDENTIALS), data_dir()]
-    return tuple(sorted({path.resolve() for path in wanted if path.exists()}))
+    return tuple(sorted({path.resolve() for path in wanted if is_reachable(path)}))
+
+
+def is_reachable(path: Path) -> bool:
+    """Whether `path` exists and this user may get to it (`Path.exists` raises where it may not)."""
+    try:
+        path.stat()
+    except OSError:
+        return False
+    return True
 
 
 def tool_paths(env: Mapping[str, str]) -> tuple[Path, ...]:
@@ -142,7 +152,7 @@ def tool_paths(env: Mapping[str, str]) -> tuple[Path, ...]:
         folders.append(Path(env["VIRTUAL_ENV"]))
     for entry in env.get("PATH", "").split(os.pathsep):
         path = Path(entry)
-        if path.is_absolute() and path.is_dir():
+        if path.is_absolute() and is_reachable(path):
             folders.append(path.parent if path.name in ("bin", "Scripts") else path)
     return tuple(dict.fromkeys(folders))
 
