@@ -21,11 +21,15 @@ class EditBlock:
     Attributes:
         path: the file, relative to the repository root, with forward slashes.
         kind: what is done.
-        search: for `REPLACE`, the text that must be found exactly once; line endings are `\\n`.
+        search: for `REPLACE`, the text that must be found exactly once; line endings are `\\n`. Whole
+            lines. An empty search with `near_line` inserts before that line.
         replace: for `REPLACE` and `CREATE`, the new text; line endings are `\\n`.
         new_path: for `RENAME`, the new path.
         near_line: for `REPLACE`, the 1-based line at which `search` must start (a caller that knows
-            the place, such as a mutation or an entity edit); `None` means "unique in the file".
+            the place, such as a mutation or an entity edit); `None` means "unique in the file". Lines
+            are those of the file before the patch: edits before this one don't shift the number.
+        hint_line: which of several equal places is meant (a diff's hunk header); unlike `near_line` it
+            is only looked at when the text alone does not decide.
     """
 
     path: str
@@ -34,6 +38,7 @@ class EditBlock:
     replace: str = ""
     new_path: str | None = None
     near_line: int | None = None
+    hint_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

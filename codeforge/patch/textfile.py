@@ -68,8 +68,14 @@ class TextFile:
     @property
     def text(self) -> str:
         """The whole text with `\\n` endings, no BOM; undecodable bytes become U+FFFD."""
-        text = "".join(line.text + ("\n" if line.ending else "") for line in self.lines)
-        return text if self.errors == "strict" else _SURROGATES.sub("\ufffd", text)
+        return "".join(
+            text + ("\n" if line.ending else "") for text, line in zip(self.display, self.lines, strict=True)
+        )
+
+    @property
+    def shown(self) -> str:
+        """`text` with the lines' own endings."""
+        return "".join(text + line.ending for text, line in zip(self.display, self.lines, strict=True))
 
     @property
     def newline(self) -> str:
