@@ -147,7 +147,7 @@ def _sandbox_advice(bwrap: str) -> str:
         return "Install bubblewrap (Debian, Ubuntu, Fedora: the package `bubblewrap`)."
     return (
         "bwrap is installed, but the system forbids what it needs: allow user namespaces (on Ubuntu by an "
-        "AppArmor profile for bwrap, in a container by a seccomp profile that lets `unshare` and `mount` pass)."
+        "AppArmor profile for bwrap, in a container by a seccomp profile that allows `unshare` and `mount`)."
     )
 
 
