@@ -116,7 +116,7 @@ def _write(transaction: Transaction, session_id: str, documents: list[tuple[int,
                 continue
             _expect(number, document["type"] == "step" and document["seq"] == count, "a step is missing")
             previous = _write_step(transaction, session_id, number, document, previous)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise _refused(number, f"a member is missing or has the wrong type ({error})") from error
         except sqlite3.IntegrityError as error:
             raise _refused(number, f"it does not fit the lines before it ({error})") from error

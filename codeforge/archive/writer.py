@@ -82,7 +82,7 @@ class SessionWriter:
     def _append(
         self, kind: str, payload: Mapping[str, object], elapsed_s: float = 0.0, tokens: object = None
     ) -> str:
-        body = payload_body(kind, redact_json(to_jsonable(payload)))
+        body = payload_body(redact(kind), redact_json(to_jsonable(payload)))
         with self._handle.write() as transaction:
             self._refuse_if_finished(transaction)
             return append_link(transaction, self.id, body, float(elapsed_s), tokens).hash
