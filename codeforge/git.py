@@ -246,8 +246,8 @@ class GitRepo:
     def _refuse_ignored(self, new: Sequence[str]) -> None:
         if not new:
             return
-        data = b"\0".join(os.fsencode(path) for path in new)
-        ignored = list(_split(_git(self.root, "check-ignore", "-z", "--stdin", data=data).stdout))
+        listed = self.raw("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *new)
+        ignored = list(_split(listed))
         if ignored:
             raise UsageError(
                 f"git ignores {', '.join(ignored)}, so it can't be committed.",
@@ -256,16 +256,14 @@ class GitRepo:
             )
 
 
-def _git(
-    cwd: Path, *args: str, locks: bool = False, data: bytes | None = None
-) -> subprocess.CompletedProcess[bytes]:
+def _git(cwd: Path, *args: str, locks: bool = False) -> subprocess.CompletedProcess[bytes]:
     command = ["git", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", *args]
     try:
         return subprocess.run(
             command,
             cwd=cwd,
             env=_environment(read_only=not locks, locale="C"),
-            input=b"" if data is None else data,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=READ_TIMEOUT_S,
             check=False,

@@ -6,12 +6,12 @@ through alternates. Nothing is written below the user's git directory, and hooks
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from codeforge.git import GitRepo
 
-BORROWED_OBJECTS = ".git/codeforge-objects"
-"""Mount point, relative to the tree, at which a cage shows the user's objects read-only."""
+_BORROWED = ".git/codeforge-objects"
 
 # Settings that change how git sees the files. Nothing that runs programs or holds credentials.
 _SEEN_SETTINGS = frozenset(
@@ -30,16 +30,29 @@ _SEEN_SETTINGS = frozenset(
 )
 
 
+def object_places(repo: GitRepo) -> tuple[Path, ...]:
+    """The folders that hold the user's objects: the repository's own and those that it borrows."""
+    return tuple(dict.fromkeys([repo.objects_dir, *_borrowed_by(repo.objects_dir, depth=5)]))
+
+
+def mount_point(number: int) -> str:
+    """Where, relative to the tree, a cage shows the `number`th of the object places read-only."""
+    return f"{_BORROWED}/{number}"
+
+
 def make_git_dir(repo: GitRepo, head: str, tree: Path) -> None:
     """Write `tree/.git`, a repository whose HEAD, refs and index are those of `repo`."""
     folder = tree / ".git"
-    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "codeforge-objects"):
+    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
         (folder / name).mkdir(parents=True)
+    places = object_places(repo)
+    for number in range(len(places)):
+        (tree / mount_point(number)).mkdir(parents=True)
     branch = repo.branch()
     _write(folder / "HEAD", f"ref: refs/heads/{branch}\n" if branch else f"{head}\n")
     _write(folder / "packed-refs", _packed_refs(repo))
     _write(folder / "config", _config(repo))
-    _write(folder / "objects/info/alternates", "".join(f"{line}\n" for line in _alternates(repo)))
+    _write(folder / "objects/info/alternates", _alternates(places))
     _copy_files(repo, folder)
 
 
@@ -68,26 +81,26 @@ def _config(repo: GitRepo) -> str:
     return "".join(lines)
 
 
-def _alternates(repo: GitRepo) -> list[str]:
-    """Where the objects are: at the mount point when caged, at their real place when not.
+def _alternates(places: Sequence[Path]) -> str:
+    """Every place twice: at its mount point for when it is caged, at its own path for when not.
 
-    Under a mount over the user's tree the real place may be hidden; git ignores alternates that are
+    Under a mount over the user's tree the own path may be hidden; git ignores alternates that are
     missing, empty or the repository's own.
     """
-    places = ["../codeforge-objects", os.fspath(repo.objects_dir)]
-    return places + _borrowed_by(repo.objects_dir, depth=5)
+    mounted = [f"../codeforge-objects/{number}" for number in range(len(places))]
+    return "".join(f"{place}\n" for place in (*mounted, *map(os.fspath, places)))
 
 
-def _borrowed_by(objects: Path, depth: int) -> list[str]:
-    """The alternates of the user's own objects, absolute (relative ones would not survive the move)."""
+def _borrowed_by(objects: Path, depth: int) -> list[Path]:
+    """The alternates of the user's own objects, absolute: relative ones would not survive the move."""
     listing = objects / "info" / "alternates"
     if depth == 0 or not listing.is_file():
         return []
-    found: list[str] = []
+    found: list[Path] = []
     for line in os.fsdecode(listing.read_bytes()).splitlines():
         if line and not line.startswith("#"):
             place = Path(os.path.normpath(objects / line))
-            found += [os.fspath(place), *_borrowed_by(place, depth - 1)]
+            found += [place, *_borrowed_by(place, depth - 1)]
     return found
 
 

@@ -4,6 +4,7 @@ After a copy every path's stamp is recorded. `restore` compares stamps and touch
 The change time is part of the stamp: no program can set it, so a forged modification time is seen.
 """
 
+import contextlib
 import os
 import shutil
 import stat
@@ -105,7 +106,8 @@ def restore(source: Path, root: Path, recorded: Stamps, suspects: Iterable[str] 
     for path in folders:
         (root / path).chmod(stat.S_IMODE(recorded[path].mode))
     stale = dict.fromkeys([*found.changed, *(path for path in suspects if path in recorded)])
-    for path in (*found.new, *stale.keys() - set(folders)):
+    # Outermost first: what lies behind a folder that became a link is not ours to remove.
+    for path in sorted({*found.new, *stale} - set(folders)):
         remove(root / path)
     wanted = {*stale, *found.missing} - set(folders)
     # In recorded order a folder comes before its entries.
@@ -118,7 +120,8 @@ def restore(source: Path, root: Path, recorded: Stamps, suspects: Iterable[str] 
 def remove(path: Path) -> None:
     """Remove a file, link or whole folder, whatever permissions it was left with; missing is fine."""
     if not _is_folder(path):
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
         return
     try:
         shutil.rmtree(path)
@@ -213,7 +216,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def _is_folder(path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from codeforge.errors import EnvironmentUnavailableError
 from codeforge.git import GitRepo
 from codeforge.sandbox.ignored import IgnoredEntries, sort_ignored
-from codeforge.sandbox.scratch_git import make_git_dir
+from codeforge.sandbox.scratch_git import make_git_dir, object_places
 from codeforge.sandbox.snapshot import copy_entry
 
 
@@ -23,6 +23,7 @@ class WorkspaceTemplate:
         tree: the capture. Not to be changed.
         files: what was captured and is not ignored, relative, sorted.
         ignored: what became of the ignored entries.
+        objects: the folders with the user's git objects, in the order of their mount points.
         mounts: whether cages can mount: ignored folders are then mount points, else links.
         left_out: paths that could not be captured, with the reason.
     """
@@ -32,6 +33,7 @@ class WorkspaceTemplate:
     tree: Path
     files: tuple[str, ...]
     ignored: IgnoredEntries
+    objects: tuple[Path, ...]
     mounts: bool
     left_out: tuple[str, ...]
 
@@ -63,7 +65,9 @@ class WorkspaceTemplate:
                 hint="Free some space there, or set CODEFORGE_DATA_DIR to another place.",
             ) from error
         kept = tuple(path for path in files if path in captured)
-        return cls(repo, head, tree, kept, ignored, mounts, (*left_out, *ignored.left_out))
+        return cls(
+            repo, head, tree, kept, ignored, object_places(repo), mounts, (*left_out, *ignored.left_out)
+        )
 
 
 def _copy_git(repo: GitRepo, tree: Path) -> str:

@@ -13,7 +13,7 @@ from codeforge.sandbox import snapshot
 from codeforge.sandbox.cage import Cage
 from codeforge.sandbox.model import Isolation
 from codeforge.sandbox.scratch import ScratchFolder, default_scratch_root
-from codeforge.sandbox.scratch_git import BORROWED_OBJECTS
+from codeforge.sandbox.scratch_git import mount_point
 from codeforge.sandbox.template import WorkspaceTemplate
 
 _DEFAULT_MODE = 0o644
@@ -93,7 +93,7 @@ class Workspace:
         if not template.mounts:
             variables = {"PYTHONPATH": self._python_path(), **(env or {})}
             return Cage(self.tree, (self.tree, self.reports), network=network, env=variables)
-        shown = [(repo.objects_dir, repo.root / BORROWED_OBJECTS)]
+        shown = [(place, repo.root / mount_point(number)) for number, place in enumerate(template.objects)]
         shown += [(repo.root / path, repo.root / path) for path in template.ignored.shown]
         return Cage(
             cwd=self.tree,
