@@ -51,6 +51,11 @@ class Draft:
         return bool(self._edits)
 
     @property
+    def edits(self) -> list[EditBlock]:
+        """The edits so far, in the order they were found."""
+        return [edit for _, edit in self._edits]
+
+    @property
     def has_problems(self) -> bool:
         return bool(self._problems)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codeforge.patch.answer import Draft, joined
+from codeforge.patch.entities import EntitySource
 from codeforge.patch.model import EditBlock, EditKind
 from codeforge.patch.pathline import FENCE, path_above, path_of_line
 
@@ -14,8 +15,6 @@ _BARE_END = re.compile(r"^\s*>{5,9}\s*$")
 _DIVIDER = re.compile(r"^\s*(={5,9})\s*$")
 _CONFLICT_OPEN = re.compile(r"^\s*<{5,9}(?:\s|$)")
 _CONFLICT_END = re.compile(r"^\s*>{5,9}(?:\s|$)")
-
-SourceOf = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,8 @@ class _Span:
     after: int
 
 
-def take_blocks(draft: Draft, source_of: SourceOf) -> None:
-    """Take every SEARCH/REPLACE block of the answer. `source_of` gives a known file's text."""
+def take_blocks(draft: Draft, entities: EntitySource | None) -> None:
+    """Take every SEARCH/REPLACE block of the answer."""
     index = floor = 0
     while index < len(draft.lines):
         opening = _OPEN.match(draft.lines[index])
@@ -41,18 +40,20 @@ def take_blocks(draft: Draft, source_of: SourceOf) -> None:
             draft.take(index, index + 1)
             index += 1
             continue
-        _take(draft, span, opening, floor, source_of)
+        _take(draft, span, opening, floor, entities)
         draft.take(span.start, span.after)
         index = floor = span.after
 
 
-def _take(draft: Draft, span: _Span, opening: re.Match[str], floor: int, source_of: SourceOf) -> None:
+def _take(
+    draft: Draft, span: _Span, opening: re.Match[str], floor: int, entities: EntitySource | None
+) -> None:
     path = _path(draft, span.start, opening[2], floor)
     if path is None:
         draft.problem(span.start, "the block doesn't say which file it is for")
         return
     body = _dedented(draft.lines[span.start], draft.lines[span.start + 1 : span.end])
-    divider = _divider(body, len(opening[1]), lambda: source_of(path))
+    divider = _divider(body, len(opening[1]), lambda: None if entities is None else entities.source(path))
     if isinstance(divider, str):
         draft.problem(span.start, divider)
         return

@@ -47,14 +47,21 @@ def looks_like_path(text: str) -> bool:
     return name.startswith(".") and bool(re.fullmatch(r"\.[A-Za-z][\w.-]*", name))
 
 
-def path_of_line(line: str, known: frozenset[str] = frozenset()) -> str | None:
-    """The path that a line names: alone (with its decorations), or as the only path in a sentence."""
+def path_alone(line: str, known: frozenset[str] = frozenset()) -> str | None:
+    """The path, when the line holds nothing else (its decorations apart)."""
     text = line.strip()
     if not text or len(text) > 400:
         return None
     bare = _undecorated(text)
-    if _clean(bare) in known or looks_like_path(bare):
-        return _clean(bare)
+    return _clean(bare) if _clean(bare) in known or looks_like_path(bare) else None
+
+
+def path_of_line(line: str, known: frozenset[str] = frozenset()) -> str | None:
+    """The path that a line names: alone (with its decorations), or as the only path in a sentence."""
+    alone = path_alone(line, known)
+    text = line.strip()[:400]
+    if alone is not None or not text:
+        return alone
     quoted = ["".join(groups) for groups in _QUOTED.findall(text)]
     return _only(quoted, known) or _only((word.rstrip(".:,") for word in _WORD.findall(text)), known)
 
