@@ -34,7 +34,7 @@ _VERBOSE = re.compile(
     r"^(?:\[gw[0-9]+\] \[ *[0-9]+%\] )?(?P<id>\S.*?) (?P<word>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
     r"(?: \((?P<why>.*)\))? *(?:\[ *[0-9]+%\])?$"
 )
-_XDIST = re.compile(r"^\[gw[0-9]+\] \[ *[0-9]+%\] (?P<word>[A-Z]+) (?P<id>\S.*)$")
+_XDIST = re.compile(r"^\[gw[0-9]+\] \[ *[0-9]+%\] (?P<word>[A-Z]+) (?P<id>\S.*?) *$")
 _SHORT = re.compile(r"^(?P<word>PASSED|FAILED|ERROR|XFAIL|XPASS) (?P<rest>\S.*)$")
 _HEADER = re.compile(r"^_{3,} (?P<title>.+?) _{3,}$")
 _STAGE = re.compile(r"^ERROR (?:at (?:setup|teardown) of|collecting) ")

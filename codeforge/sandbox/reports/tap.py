@@ -81,20 +81,19 @@ def _point(match: re.Match[str], number: int) -> _Point:
 def _place(points: list[_Point]) -> None:
     """Find each point's parents: before its children when it opens a brace, else right after them."""
     open_above: list[_Point] = []
-    waiting: list[_Point] = []
+    groups: list[list[_Point]] = []  # a point and everything below it, waiting for its parent
     for point in points:
         open_above = [parent for parent in open_above if parent.indent < point.indent]
-        children = [child for child in waiting if child.indent > point.indent]
-        waiting = [child for child in waiting if child.indent <= point.indent]
-        for child in children:
-            child.parents = (point.name, *child.parents)
-        point.is_parent = bool(children)
+        below = [item for group in groups if group[0].indent > point.indent for item in group]
+        groups = [group for group in groups if group[0].indent <= point.indent]
+        for item in below:
+            item.parents = (point.name, *item.parents)
+        point.is_parent = point.opens or bool(below)
         if open_above:
             point.parents = tuple(parent.name for parent in open_above)
         else:
-            waiting += [*children, point]
+            groups.append([point, *below])
         if point.opens:
-            point.is_parent = True
             open_above.append(point)
 
 

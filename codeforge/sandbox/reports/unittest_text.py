@@ -17,6 +17,7 @@ _DESCRIBED = re.compile(
 )
 _BLOCK = re.compile(r"^(?P<word>FAIL|ERROR): (?P<id>\S.*)$")
 _RULE = "=" * 70
+_FIXTURE = re.compile(r"\b(?:setUp|tearDown)(?:Class|Module)\b")
 _THIN_RULE = "-" * 70
 _PAIR = re.compile(rf"(failures|errors|skipped|expected failures|unexpected successes)=({COUNT})")
 _METHOD = re.compile(r"^(\w+) \(([\w.<>]+)\)(.*)$")
@@ -48,9 +49,11 @@ def _counts(text: str, ran: int, outcomes: list[TestOutcome]) -> dict[TestStatus
     for result in _RESULT.finditer(text):
         for word, count in _PAIR.findall(result.group(1) or ""):
             counted[kinds[word]] += int(count)
-    # Failing subtests and class set-ups are counted as failures but not as tests.
-    named = {item.id for item in outcomes if item.status is TestStatus.PASSED}
-    counted[TestStatus.PASSED] = max(len(named), ran - sum(counted.values()))
+    # Every failing subtest and class set-up is counted as a failure, but is not one more test that ran.
+    failing = [item.id for item in outcomes if item.status in (TestStatus.FAILED, TestStatus.ERROR)]
+    own = {name.partition(" ")[0] for name in failing if not _FIXTURE.search(name)}
+    not_tests = len(failing) - len(own)
+    counted[TestStatus.PASSED] = max(0, ran - sum(counted.values()) + not_tests)
     return counted
 
 
