@@ -13,14 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codeforge.errors import ContextOverflowError, EnvironmentUnavailableError
-
-
-@dataclass(frozen=True, slots=True)
-class SampleSpec:
-    """How one sample is drawn: its seed and its temperature (0 is greedy)."""
-
-    seed: int
-    temperature: float
+from codeforge.models.sampling import SampleSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The demonstration: a small broken repository, fixed before the user's eyes."""

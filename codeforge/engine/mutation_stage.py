@@ -1,0 +1,166 @@
+"""Candidates that need no model: deterministic mutations of suspicious lines, screened by the tests."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from codeforge.engine.candidate import Origin
+from codeforge.engine.evidence import Evidence
+from codeforge.engine.mutate import Mutation, MutationHints, mutate
+from codeforge.errors import CodeforgeError
+from codeforge.localize.model import EntityKind, Location
+from codeforge.patch.apply import resolve_patch
+from codeforge.patch.model import Patch
+from codeforge.patch.textfile import read_text_file
+from codeforge.reward.protected import protected_reason
+from codeforge.sandbox.model import Limits
+from codeforge.sandbox.probe import probe_env
+from codeforge.sandbox.screen.screen import ScreenJob, ScreenPlan, screen
+from codeforge.sandbox.workspace import Workspace, WorkspacePool
+
+_FILES = 4
+_JOB_FLOOR_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What screening found: how many mutants ran, and those that pass, best first."""
+
+    tried: int
+    passing: tuple[tuple[Patch, Origin], ...]
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenBudget:
+    """How much screening may cost: mutants, wall-clock seconds, processes side by side."""
+
+    mutants: int
+    wall_s: float
+    workers: int
+
+
+def screen_mutants(
+    pool: WorkspacePool,
+    command: str,
+    evidence: Evidence,
+    locations: Sequence[Location],
+    budget: ScreenBudget,
+    limits: Limits,
+    *,
+    scope: Sequence[str],
+    seed: int,
+    network: bool,
+    cancel: threading.Event,
+) -> Screened:
+    """Mutate the suspicious lines and run the tests on every mutant until some pass.
+
+    Only where the probe works (pytest) and something fails; otherwise nothing is tried.
+    """
+    started = time.monotonic()
+    if not evidence.probed or not evidence.check.failing or budget.mutants <= 0:
+        return Screened(0, (), 0.0)
+    ranked = _ranked_mutations(pool, evidence, locations, scope, budget.mutants, seed)
+    patches = dict(_resolved(pool, ranked, scope))
+    jobs = [
+        ScreenJob(name, patch.changes[0].path, patch.changes[0].after or b"")
+        for name, (patch, _) in patches.items()
+    ]
+    if not jobs:
+        return Screened(0, (), time.monotonic() - started)
+    with ExitStack() as stack:
+        workers = min(budget.workers, len(jobs))
+        workspaces = [stack.enter_context(pool.acquire()) for _ in range(workers)]
+        plan = _plan(workspaces[0], command, evidence, budget, limits, network=network)
+        results = screen(workspaces, jobs, plan, cancel=cancel)
+    passing = tuple(patches[result.id] for result in results if result.passed)
+    return Screened(len(results), passing, time.monotonic() - started)
+
+
+def _plan(
+    workspace: Workspace,
+    command: str,
+    evidence: Evidence,
+    budget: ScreenBudget,
+    limits: Limits,
+    *,
+    network: bool,
+) -> ScreenPlan:
+    """Failing tests first, stop at the first failure. A mutant may take as long as all the tests that
+    passed took, threefold, plus one hang."""
+    passing_s = sum(o.duration_s for o in evidence.check.outcomes if o not in evidence.check.failing)
+    job_limit = max(_JOB_FLOOR_S, 3 * passing_s + 2 * evidence.hang_limit_s)
+    env = probe_env(
+        workspace.reports / "screen.jsonl",
+        root=workspace.cage().inside(workspace.tree),
+        first=evidence.failing_ids,
+        fail_fast=True,
+        coverage=False,
+        test_limit_s=evidence.hang_limit_s,
+        base=dict(workspace.cage().env),
+    )
+    wall = Limits(
+        wall_s=budget.wall_s,
+        memory_bytes=limits.memory_bytes,
+        file_bytes=limits.file_bytes,
+        output_bytes=limits.output_bytes,
+        processes=limits.processes,
+    )
+    return ScreenPlan(command, env, wall, job_limit, network=network)
+
+
+def _ranked_mutations(
+    pool: WorkspacePool,
+    evidence: Evidence,
+    locations: Sequence[Location],
+    scope: Sequence[str],
+    limit: int,
+    seed: int,
+) -> list[Mutation]:
+    hints = MutationHints.from_failures(evidence.failures)
+    found: list[Mutation] = []
+    for path, lines in _suspicious_files(evidence, scope):
+        source = read_text_file(pool.template.tree, path).text
+        weighted = [(line, score * _weight(path, line, locations)) for line, score in lines.items()]
+        found.extend(mutate(source, path, weighted, limit=limit, seed=seed, hints=hints))
+    # Each file's own order is kept where priors tie (sorted is stable): it interleaves lines and operators.
+    return sorted(found, key=lambda mutation: -mutation.prior)[:limit]
+
+
+def _suspicious_files(evidence: Evidence, scope: Sequence[str]) -> Iterator[tuple[str, Mapping[int, float]]]:
+    """The Python files with the most suspicious lines, most suspicious first."""
+    allowed = [
+        (path, lines)
+        for path, lines in evidence.suspicious.items()
+        if path.endswith(".py") and lines and (scope or protected_reason(path) is None)
+    ]
+    yield from sorted(allowed, key=lambda item: -max(item[1].values()))[:_FILES]
+
+
+def _weight(path: str, line: int, locations: Sequence[Location]) -> float:
+    """How much localization believes in a line, in (0, 1]: the share of the best location's score."""
+    if not locations:
+        return 1.0
+    best = locations[0].score or 1.0
+    inside = [
+        location.score / best
+        for location in locations
+        if location.entity.kind is EntityKind.FUNCTION
+        and location.entity.path == path
+        and location.entity.start_line <= line <= location.entity.end_line
+    ]
+    return max(inside, default=0.2)
+
+
+def _resolved(
+    pool: WorkspacePool, mutations: Sequence[Mutation], scope: Sequence[str]
+) -> Iterator[tuple[str, tuple[Patch, Origin]]]:
+    for place, mutation in enumerate(mutations, start=1):
+        try:
+            patch = resolve_patch([mutation.edit], pool.template.tree, scope=scope)
+        except CodeforgeError:
+            continue  # outside the scope: not a mutant that may be tried
+        if len(patch.changes) == 1:
+            yield f"m{place}", (patch, Origin("mutation", mutation.operator, seed=place))
