@@ -184,16 +184,22 @@ def _interpreters(root: Path) -> Iterator[tuple[str, Path]]:
 
 def _has_pytest(python: Path) -> bool:
     """Look into the site-packages beside the interpreter; ask it only when that tells nothing."""
-    for prefix in dict.fromkeys((python.parent.parent, python.resolve().parent.parent)):
-        if (prefix / "pyvenv.cfg").exists() or python.is_symlink() or prefix.name not in ("usr", ""):
-            for site in prefix.glob("lib/python3*/site-packages"):
-                if (site / "pytest").is_dir():
-                    return True
-            if (prefix / "pyvenv.cfg").exists() and "include-system-site-packages = true" not in (
-                prefix / "pyvenv.cfg"
-            ).read_text(encoding="utf-8", errors="replace"):
-                return False
+    real = python.resolve()
+    version = real.name if re.fullmatch(r"python3\.[0-9]+", real.name) else "python3*"
+    environment = python.parent.parent / "pyvenv.cfg"
+    for prefix in dict.fromkeys((python.parent.parent, real.parent.parent)):
+        if any((site / "pytest").is_dir() for site in prefix.glob(f"lib/{version}/site-packages")):
+            return True
+        if environment.exists() and not _sees_system_packages(environment):
+            return False
     return _imports_pytest(python)
+
+
+def _sees_system_packages(environment: Path) -> bool:
+    text = environment.read_text(encoding="utf-8", errors="replace")
+    return (
+        re.search(r"^include-system-site-packages\s*=\s*true", text, re.MULTILINE | re.IGNORECASE) is not None
+    )
 
 
 def _imports_pytest(python: Path) -> bool:
@@ -269,6 +275,6 @@ def _make(tree: _Tree) -> DetectedTest | None:
 
 def _just(tree: _Tree) -> DetectedTest | None:
     for name in ("justfile", "Justfile", ".justfile"):
-        if re.search(r"^@?test\b[^\n:=]*:(?!=)", tree.text(name), re.MULTILINE):
+        if re.search(r"^@?test\b[^\n:]*:(?!=)", tree.text(name), re.MULTILINE):
             return DetectedTest("just test", f"{name} has the recipe test", "just")
     return None
