@@ -1,0 +1,214 @@
+"""Model files in the models folder: where they lie, whether they are what they claim, which one is active.
+
+Hashing a gigabyte at every start would cost seconds, so a file's hash is kept beside it with the size and the
+modification time that it was taken at, and is taken again only when these differ.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from codeforge import paths
+from codeforge.errors import EnvironmentUnavailableError
+from codeforge.models.catalog import ModelEntry, catalog
+
+_CHUNK = 4 << 20
+_GGUF_MAGIC = b"GGUF"
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A file's hash and the state of the file when it was taken.
+
+    Attributes:
+        trust: whose hash it agreed with: "catalog", "hub" (as the hub reported it at the first download) or
+            "local" (nobody's: the file was simply there).
+    """
+
+    size: int
+    mtime_ns: int
+    sha256: str
+    trust: str
+
+
+def model_path(entry: ModelEntry) -> Path:
+    """Where the file of `entry` lies, or would lie."""
+    return paths.models_dir() / entry.file
+
+
+def installed() -> list[ModelEntry]:
+    """The entries whose file is there, smallest first; not checked."""
+    return [entry for entry in catalog() if model_path(entry).is_file()]
+
+
+def hash_file(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
+    """SHA-256 of a file; `on_bytes` gets the count of bytes read so far."""
+    digest = hashlib.sha256()
+    done = 0
+    with path.open("rb") as file:
+        while block := file.read(_CHUNK):
+            digest.update(block)
+            done += len(block)
+            if on_bytes is not None:
+                on_bytes(done)
+    return digest.hexdigest()
+
+
+def fingerprint(path: Path, *, rehash: bool = False, trust: str = "local") -> Fingerprint:
+    """The file's fingerprint: the recorded one when the file is unchanged since, else a new one, recorded.
+
+    `trust` is what a new record says when there is no record yet.
+    """
+    status = path.stat()
+    known = _read_record(path)
+    if (
+        known is not None
+        and not rehash
+        and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns)
+    ):
+        return known
+    taken = hash_file(path)
+    same = known is not None and known.sha256 == taken
+    fresh = Fingerprint(
+        status.st_size, status.st_mtime_ns, taken, known.trust if known is not None and same else trust
+    )
+    if known is None or same:
+        record(path, fresh)
+    return fresh
+
+
+def record(path: Path, taken: Fingerprint) -> None:
+    """Keep `taken` for `path`. A folder that can't be written costs time at the next start, no more."""
+    try:
+        write_json(_record_path(path), asdict(taken))
+    except OSError:
+        return
+
+
+def forget(path: Path) -> None:
+    """Drop what is recorded about `path`."""
+    _record_path(path).unlink(missing_ok=True)
+
+
+def verify(entry: ModelEntry, *, rehash: bool = False) -> Path:
+    """The path of the entry's file, known to be whole.
+
+    Raises:
+        EnvironmentUnavailableError: it is not there, or it is not the file that it should be.
+    """
+    path = model_path(entry)
+    if not path.is_file():
+        raise EnvironmentUnavailableError(
+            f"The model {entry.name} is not here.", hint=f"run `codeforge models pull {entry.name}`"
+        )
+    problem = _problem(entry, path, rehash=rehash)
+    if problem:
+        raise EnvironmentUnavailableError(
+            f"The model file of {entry.name} is damaged: {problem}.",
+            kept=f"the file is kept at {path}",
+            hint=f"run `codeforge models pull {entry.name}`; it puts the damaged file aside",
+        )
+    return path
+
+
+def is_verified(entry: ModelEntry) -> bool:
+    """Whether the entry's file is there and whole."""
+    path = model_path(entry)
+    return path.is_file() and not _problem(entry, path, rehash=False)
+
+
+def _problem(entry: ModelEntry, path: Path, *, rehash: bool) -> str:
+    size = path.stat().st_size
+    if not entry.approximate_size and size != entry.size:
+        return f"it has {size} bytes, not {entry.size}"
+    with path.open("rb") as file:
+        if file.read(4) != _GGUF_MAGIC:
+            return "it is not a GGUF file"
+    expected = entry.sha256
+    if not expected:
+        known = _read_record(path)
+        expected = known.sha256 if known is not None else ""
+    taken = fingerprint(path, rehash=rehash, trust="catalog" if entry.sha256 else "local")
+    if expected and taken.sha256 != expected:
+        return f"its SHA-256 is {taken.sha256}, not {expected}"
+    return ""
+
+
+def active_name() -> str:
+    """What `codeforge models use` chose, or ""."""
+    value = read_json(_active_path()).get("model", "")
+    return value if isinstance(value, str) else ""
+
+
+def set_active(name: str) -> None:
+    """Choose `name` for commands without `--model`; "" means automatic again."""
+    write_json(_active_path(), {"model": name})
+
+
+def measured_speed(sha256: str) -> float | None:
+    """The best tokens/s that the model with this hash has reached on this machine, or None."""
+    value = read_json(_speed_path()).get(sha256)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def note_speed(sha256: str, tokens_per_s: float) -> None:
+    """Keep the speed if it is the best so far: a slow run says that the machine was busy, no more."""
+    speeds = read_json(_speed_path())
+    if tokens_per_s > speeds.get(sha256, 0):
+        try:
+            write_json(_speed_path(), {**speeds, sha256: round(tokens_per_s, 2)})
+        except OSError:
+            return
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A small JSON object; empty when the file is missing or broken (it only speeds things up)."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a small JSON object so that a reader sees the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=2)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _record_path(path: Path) -> Path:
+    folder = paths.models_dir()
+    if path.absolute().parent == folder.absolute():
+        return folder / f"{path.name}.verified.json"
+    key = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:32]
+    return folder / "elsewhere" / f"{key}.verified.json"
+
+
+def _read_record(path: Path) -> Fingerprint | None:
+    table = read_json(_record_path(path))
+    try:
+        return Fingerprint(
+            int(table["size"]), int(table["mtime_ns"]), str(table["sha256"]), str(table["trust"])
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _active_path() -> Path:
+    return paths.models_dir() / "active.json"
+
+
+def _speed_path() -> Path:
+    return paths.models_dir() / "speed.json"
