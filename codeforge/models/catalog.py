@@ -43,7 +43,7 @@ Source = HubSource | WheelSource
 
 
 @dataclass(frozen=True, slots=True)
-class ModelEntry:
+class CatalogEntry:
     """A model that can be pulled.
 
     Attributes:
@@ -77,21 +77,21 @@ class ModelEntry:
 
 
 @cache
-def catalog() -> tuple[ModelEntry, ...]:
+def entries() -> tuple[CatalogEntry, ...]:
     """Every known model, smallest first."""
     text = files("codeforge.models").joinpath("catalog.toml").read_text(encoding="utf-8")
-    entries = [parse_entry(table) for table in tomllib.loads(text)["model"]]
-    return tuple(sorted(entries, key=lambda entry: entry.parameters))
+    known = [parse_entry(table) for table in tomllib.loads(text)["model"]]
+    return tuple(sorted(known, key=lambda entry: entry.parameters))
 
 
-def parse_entry(table: dict[str, Any]) -> ModelEntry:
+def parse_entry(table: dict[str, Any]) -> CatalogEntry:
     """One `[[model]]` table as a record."""
     sources: list[Source] = []
     if "hub" in table:
         sources.append(HubSource(**table["hub"]))
     if "wheels" in table:
         sources.append(WheelSource(**table["wheels"]))
-    return ModelEntry(
+    return CatalogEntry(
         name=table["name"],
         title=table["title"],
         parameters=table["parameters"],
@@ -108,18 +108,18 @@ def parse_entry(table: dict[str, Any]) -> ModelEntry:
     )
 
 
-def find_entry(name: str) -> ModelEntry | None:
+def find(name: str) -> CatalogEntry | None:
     """The entry called `name`, in any letter case."""
-    return next((entry for entry in catalog() if entry.name == name.lower()), None)
+    return next((entry for entry in entries() if entry.name == name.lower()), None)
 
 
-def get_entry(name: str) -> ModelEntry:
+def get(name: str) -> CatalogEntry:
     """The entry called `name`.
 
     Raises:
         UsageError: there is none; the nearest names are given.
     """
-    entry = find_entry(name)
+    entry = find(name)
     if entry is None:
         raise unknown_model(name)
     return entry
@@ -127,7 +127,7 @@ def get_entry(name: str) -> ModelEntry:
 
 def unknown_model(name: str) -> UsageError:
     """The error for a name that is no model, with the nearest names."""
-    names = [entry.name for entry in catalog()]
+    names = [entry.name for entry in entries()]
     near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4) or names
     return UsageError(
         f"There is no model called {name!r}.",

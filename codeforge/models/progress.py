@@ -114,7 +114,7 @@ class BarProgress:
             self._bar = None
 
 
-def default_progress() -> ProgressSink:
+def terminal_progress() -> ProgressSink:
     """The bar on a terminal, lines elsewhere."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
 

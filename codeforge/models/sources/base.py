@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codeforge.models.catalog import ModelEntry
+from codeforge.models.catalog import CatalogEntry
 from codeforge.models.progress import ProgressSink
 
 _WATCH_EVERY_S = 0.5
@@ -29,7 +29,7 @@ class Fetched:
 class Fetcher(Protocol):
     """A source of model files."""
 
-    def fetch(self, entry: ModelEntry, folder: Path, sink: ProgressSink) -> Fetched:
+    def fetch(self, entry: CatalogEntry, folder: Path, sink: ProgressSink) -> Fetched:
         """Bring the file of `entry` into `folder` under a name that is not yet its own, whole and checked.
 
         Interrupted, it leaves what it has so that the next call goes on from there.

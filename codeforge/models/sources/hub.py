@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from codeforge.errors import EnvironmentUnavailableError
-from codeforge.models.catalog import HubSource, ModelEntry
+from codeforge.models.catalog import CatalogEntry, HubSource
 from codeforge.models.progress import ProgressSink
 from codeforge.models.sources.base import Fetched, SourceUnavailableError, folder_size, watched_folder
 from codeforge.models.store import hash_file
@@ -26,7 +26,7 @@ class HubFetcher:
         self._source = source
         self._endpoint = endpoint
 
-    def fetch(self, entry: ModelEntry, folder: Path, sink: ProgressSink) -> Fetched:
+    def fetch(self, entry: CatalogEntry, folder: Path, sink: ProgressSink) -> Fetched:
         size, sha256 = self._metadata()
         expected = entry.sha256 or sha256
         if not expected:
@@ -89,7 +89,7 @@ def _import_hub() -> Any:
 
 
 def _network_errors(hub: Any) -> tuple[type[Exception], ...]:
-    """What the library raises when the network or the hub fails; its HTTP client changed with its versions."""
+    """What the library raises when the network or the hub fails; its HTTP client varies by version."""
     errors: list[type[Exception]] = [OSError, ValueError, hub.utils.HfHubHTTPError]
     try:
         import httpx

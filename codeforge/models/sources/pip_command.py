@@ -1,4 +1,4 @@
-"""Finding a pip to download with; the user's own configuration (index, proxy, certificates) applies to any."""
+"""Finding a pip to download with; the user's own configuration (index, proxy, certificates) applies."""
 
 import importlib.util
 import shutil

