@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codeforge.errors import ContextOverflowError, EnvironmentUnavailableError
+from codeforge.models.llama_open import Adapter
 from codeforge.models.sampling import SampleSpec
 
 
@@ -50,9 +51,19 @@ class BatchDecoder:
         n_ctx: cache cells for the prompt and all samples together.
         n_parallel: most samples decoded side by side.
         threads, threads_batch: threads for one token a sequence, and for prompts.
+        adapter: a LoRA adapter of that model, already loaded.
     """
 
-    def __init__(self, llama: Any, *, n_ctx: int, n_parallel: int, threads: int, threads_batch: int) -> None:
+    def __init__(
+        self,
+        llama: Any,
+        *,
+        n_ctx: int,
+        n_parallel: int,
+        threads: int,
+        threads_batch: int,
+        adapter: Adapter | None = None,
+    ) -> None:
         import llama_cpp
 
         self._lib = llama_cpp
@@ -72,6 +83,11 @@ class BatchDecoder:
                 f"llama.cpp could not set up a context of {n_ctx} tokens.",
                 kept="nothing was generated",
                 hint="free some memory, or lower the number of candidates",
+            )
+        if adapter is not None and not adapter.attach(self._context):
+            llama_cpp.llama_free(self._context)
+            raise EnvironmentUnavailableError(
+                "llama.cpp could not use the adapter for several samples at once."
             )
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = llama_cpp.llama_batch_init(512, 0, 1)

@@ -139,6 +139,22 @@ class ChatModel(Protocol):
         ...
 
 
+@runtime_checkable
+class RawCompletionModel(Protocol):
+    """A model that also continues a prompt as it stands, without a chat template."""
+
+    def stream_raw(self, prompt: str, request: ChatRequest) -> ChatStream:
+        """Continue `prompt`; special tokens written in it (`<|fim_prefix|>`) are read as such.
+
+        `request.messages` is not used. Closing the generator stops the generation.
+
+        Raises:
+            ContextOverflowError: the prompt does not fit; nothing was generated.
+            EnvironmentUnavailableError: the backend can't answer.
+        """
+        ...
+
+
 def complete(
     model: ChatModel, request: ChatRequest, on_chunk: Callable[[ChatChunk], None] | None = None
 ) -> ChatResult:
