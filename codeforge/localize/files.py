@@ -1,0 +1,33 @@
+"""Which files there are, and what each is for."""
+
+import os
+from pathlib import Path
+
+from codeforge.errors import CodeforgeError
+
+_NEVER = frozenset({".git", ".codeforge", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
+
+
+def list_files(root: Path) -> list[str]:
+    """The files below `root` that git knows or doesn't ignore; without git, all but well-known clutter.
+
+    Relative to `root`, with forward slashes, sorted.
+    """
+    from codeforge.git import GitRepo
+
+    try:
+        repo = GitRepo.discover(root)
+        if repo.root == Path(os.path.realpath(root)):
+            return repo.list_files()
+    except CodeforgeError:
+        pass  # no repository here: the tree itself says what there is
+    return _walk(root)
+
+
+def _walk(root: Path) -> list[str]:
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in _NEVER]
+        relative = Path(folder).relative_to(root)
+        found.extend((relative / name).as_posix() for name in names)
+    return sorted(found)

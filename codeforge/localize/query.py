@@ -1,0 +1,22 @@
+"""What localization is asked."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSignal:
+    """A failing test: its id, its frames inside the repository ((path, 1-based line, function), outermost
+    first), and the exception in one line."""
+
+    test_id: str
+    frames: tuple[tuple[str, int, str], ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocateQuery:
+    """The issue text, failing tests if they are known, and how many locations are wanted."""
+
+    text: str
+    failures: tuple[FailureSignal, ...] = ()
+    limit: int = 10
