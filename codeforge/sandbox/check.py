@@ -24,7 +24,8 @@ _PYTEST = re.compile(r"(?:.*/)?py\.?test$")
 _LAUNCHERS = (("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("hatch", "run"))
 _OWN_REPORT = re.compile(r"--junit-?xml|--junit-prefix|no:junitxml|junit_family|--collect-only|--co\b")
 _NOTHING_RAN = re.compile(
-    r"no tests ran|^=* ?[0-9]{1,7} deselected in |^collected 0 items|^Ran 0 tests in|NO TESTS RAN|No tests? (?:suites? )?found"
+    r"no tests ran|^=* ?[0-9]{1,7} deselected in |^collected 0 items|^Ran 0 tests in|NO TESTS RAN"
+    r"|No tests? (?:suites? )?found"
     r"|[Nn]o test files|\[no tests to run\]|^running 0 tests$|^1\.\.0\b|^# tests 0$|^ *0 passing",
     re.MULTILINE,
 )

@@ -14,6 +14,33 @@ from codeforge.sandbox.snapshot import copy_entry
 
 
 @dataclass(frozen=True, slots=True)
+class Survey:
+    """What is there to capture.
+
+    Attributes:
+        repo: the user's repository.
+        files: tracked files with their changes and untracked ones, relative, sorted.
+        ignored: what is to become of the ignored entries.
+        size: bytes to copy.
+    """
+
+    repo: GitRepo
+    files: tuple[str, ...]
+    ignored: IgnoredEntries
+    size: int
+
+    @classmethod
+    def of(cls, repo: GitRepo) -> "Survey":
+        """Look at the working tree of `repo`; only reads."""
+        with ThreadPoolExecutor(1) as threads:
+            listing = threads.submit(repo.ignored_entries)
+            files = repo.list_files()
+            ignored = sort_ignored(repo.root, listing.result())
+        size = sum(_size(repo.root / path) for path in (*files, *ignored.copied))
+        return cls(repo, tuple(files), ignored, size)
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceTemplate:
     """One capture of the user's tree.
 
@@ -38,23 +65,21 @@ class WorkspaceTemplate:
     left_out: tuple[str, ...]
 
     @classmethod
-    def capture(cls, repo: GitRepo, tree: Path, *, mounts: bool) -> "WorkspaceTemplate":
-        """Copy tracked files with their changes and untracked files to the new folder `tree`.
+    def capture(cls, survey: "Survey", tree: Path, *, mounts: bool) -> "WorkspaceTemplate":
+        """Copy what the survey found to the new folder `tree`.
 
         Sockets, pipes and unreadable files are left out. The user's tree and `.git` are only read.
 
         Raises:
             EnvironmentUnavailableError: the copy can't be written (full disk).
         """
+        repo, ignored = survey.repo, survey.ignored
         try:
             tree.mkdir()
             # The time goes into waiting for git processes and for the disk, so they overlap.
-            with ThreadPoolExecutor(2) as threads:
-                listing = threads.submit(repo.ignored_entries)
+            with ThreadPoolExecutor(1) as threads:
                 commit = threads.submit(_copy_git, repo, tree)
-                files = repo.list_files()
-                ignored = sort_ignored(repo.root, listing.result())
-                captured, left_out = _copy_files(repo.root, tree, [*files, *ignored.copied])
+                captured, left_out = _copy_files(repo.root, tree, [*survey.files, *ignored.copied])
                 for path in ignored.shown:
                     _make_place(repo.root, tree, path, mounts=mounts)
                 head = commit.result()
@@ -64,10 +89,17 @@ class WorkspaceTemplate:
                 kept="Your files are unchanged.",
                 hint="Free some space there, or set CODEFORGE_DATA_DIR to another place.",
             ) from error
-        kept = tuple(path for path in files if path in captured)
+        kept = tuple(path for path in survey.files if path in captured)
         return cls(
             repo, head, tree, kept, ignored, object_places(repo), mounts, (*left_out, *ignored.left_out)
         )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except FileNotFoundError:  # removed since it was listed
+        return 0
 
 
 def _copy_git(repo: GitRepo, tree: Path) -> str:

@@ -14,7 +14,7 @@ from codeforge.sandbox.cage import Cage
 from codeforge.sandbox.model import Isolation
 from codeforge.sandbox.scratch import ScratchFolder, default_scratch_root
 from codeforge.sandbox.scratch_git import mount_point
-from codeforge.sandbox.template import WorkspaceTemplate
+from codeforge.sandbox.template import Survey, WorkspaceTemplate
 
 _DEFAULT_MODE = 0o644
 
@@ -167,7 +167,7 @@ class WorkspacePool:
 
         Args:
             repo: the user's repository; only read.
-            scratch_root: where scratch folders lie; by default below codeforge's data folder.
+            scratch_root: where scratch folders lie; by default in memory or below codeforge's data folder.
             isolation: how commands will be caged; by default the strongest that works here.
 
         Raises:
@@ -176,9 +176,10 @@ class WorkspacePool:
         from codeforge.sandbox.runner import available_isolation, supports_mounts
 
         mounts = supports_mounts(isolation or available_isolation())
-        scratch = ScratchFolder(scratch_root or default_scratch_root(repo.root))
+        survey = Survey.of(repo)
+        scratch = ScratchFolder(scratch_root or default_scratch_root(repo.root, survey.size))
         try:
-            template = WorkspaceTemplate.capture(repo, scratch.path / "template", mounts=mounts)
+            template = WorkspaceTemplate.capture(survey, scratch.path / "template", mounts=mounts)
         except BaseException:
             scratch.close()
             raise

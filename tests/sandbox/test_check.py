@@ -126,7 +126,7 @@ def test_tails(workspace: Workspace, isolation: Isolation) -> None:
 def test_no_tests(workspace: Workspace, isolation: Isolation) -> None:
     for command in (
         f"{PYTEST} -k nothing_matches",
-        f"cd tests && {PYTEST} -k nothing_matches",
+        f"true && {PYTEST} -k nothing_matches",
         f"mkdir -p e && cd e && {sys.executable} -m unittest discover",
     ):
         result = run_check(workspace, command, LIMITS, stage="full", isolation=isolation)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from codeforge.errors import EnvironmentUnavailableError, PatchRefusedError
 from codeforge.git import GitRepo
 from codeforge.patch.model import FileChange, Patch
-from codeforge.sandbox import snapshot
+from codeforge.sandbox import scratch, snapshot
 from codeforge.sandbox.model import CommandResult, Isolation, Limits
 from codeforge.sandbox.runner import available_isolation, run_command
 from codeforge.sandbox.scratch import ScratchFolder, default_scratch_root
@@ -505,7 +505,8 @@ class TestPool:
             from pathlib import Path
             from codeforge.git import GitRepo
             from codeforge.sandbox.workspace import WorkspacePool
-            pool = WorkspacePool.open(GitRepo.discover(Path({str(root)!r})))
+            repo = GitRepo.discover(Path({str(root)!r}))
+            pool = WorkspacePool.open(repo, scratch_root=Path({str(tmp_path / "scratch")!r}))
             pool.acquire()
             print(pool.template.tree.parent, flush=True)
             os.kill(os.getpid(), 9)
@@ -518,20 +519,38 @@ class TestPool:
         left = Path(done.stdout.strip())
         assert left.is_dir()
         scratch_root = left.parent
-        with WorkspacePool.open(GitRepo.discover(root)) as living:
+        with WorkspacePool.open(GitRepo.discover(root), scratch_root=scratch_root) as living:
             assert not left.exists()
             ScratchFolder(scratch_root).close()
             assert living.template.tree.is_dir()
         assert [path.name for path in scratch_root.iterdir()] == [".lock"]
 
-    def test_data_folder_inside_the_repository(
+    def test_where_scratch_trees_go(
         self, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        huge = 1 << 50
+        assert default_scratch_root(root, huge) == tmp_path / "data" / "scratch"
         monkeypatch.setenv("CODEFORGE_DATA_DIR", str(root / ".data"))
-        assert not default_scratch_root(root).is_relative_to(root)
+        assert not default_scratch_root(root, huge).is_relative_to(root)
         monkeypatch.setattr("tempfile.tempdir", str(root))
         with pytest.raises(EnvironmentUnavailableError, match="No place"):
-            default_scratch_root(root)
+            default_scratch_root(root, huge)
+
+    def test_memory_is_used_only_where_it_is_ours_and_roomy(
+        self, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        disk = tmp_path / "data" / "scratch"
+        monkeypatch.setattr(scratch, "_MEMORY", tmp_path)  # a folder on the disk: no tmpfs is mounted there
+        assert default_scratch_root(root, 1) == disk
+        monkeypatch.setattr(scratch, "_fits_in_memory", lambda folder, size: True)
+        ours = tmp_path / f"codeforge-{os.getuid()}"
+        assert default_scratch_root(root, 1) == ours
+        ours.symlink_to(root)
+        assert default_scratch_root(root, 1) == disk
+        ours.unlink()
+        ours.mkdir()
+        ours.chmod(0o777)
+        assert default_scratch_root(root, 1) == disk
 
     def test_scratch_root_that_can_not_be_made(self, root: Path, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
