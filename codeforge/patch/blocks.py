@@ -1,6 +1,7 @@
 """SEARCH/REPLACE blocks as models really write them."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -29,12 +30,13 @@ class _Span:
 def take_blocks(draft: Draft, entities: EntitySource | None) -> None:
     """Take every SEARCH/REPLACE block of the answer."""
     index = floor = 0
+    markers = _markers(draft.lines)
     while index < len(draft.lines):
         opening = _OPEN.match(draft.lines[index])
         if opening is None or draft.taken[index]:
             index += 1
             continue
-        span = _span(draft.lines, index, len(opening[1]))
+        span = _span(draft.lines, markers, index, len(opening[1]))
         if isinstance(span, str):
             draft.problem(index, span)
             draft.take(index, index + 1)
@@ -65,20 +67,32 @@ def _take(
     draft.add(span.start, [EditBlock(path, kind, text, joined(replace))])
 
 
-def _span(lines: Sequence[str], start: int, width: int) -> _Span | str:
+def _markers(lines: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Every opening (+1) and end (-1) marker: line, which, width."""
+    found = []
+    for index, line in enumerate(lines):
+        opening, end = _OPEN.match(line), _END.match(line)
+        if opening:
+            found.append((index, 1, len(opening[1])))
+        elif end:
+            found.append((index, -1, len(end[1])))
+    return found
+
+
+def _span(
+    lines: Sequence[str], markers: Sequence[tuple[int, int, int]], start: int, width: int
+) -> _Span | str:
     """The block opened at `start`, or why it has no end. Blocks of the same marker width may nest."""
     depth = 0
     next_opening = len(lines)
-    for index in range(start, len(lines)):
-        opening, end = _OPEN.match(lines[index]), _END.match(lines[index])
-        if opening and len(opening[1]) == width:
-            depth += 1
-            if index > start:
-                next_opening = min(next_opening, index)
-        elif end and len(end[1]) == width:
-            depth -= 1
-            if depth == 0:
-                return _Span(start, index, index + 1)
+    for index, which, size in markers[bisect_left(markers, (start,)) :]:
+        if size != width:
+            continue
+        depth += which
+        if depth == 0:
+            return _Span(start, index, index + 1)
+        if which > 0 and index > start:
+            next_opening = min(next_opening, index)
     return _loose_span(lines, start, next_opening)
 
 

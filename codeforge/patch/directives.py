@@ -12,7 +12,7 @@
 import re
 
 from codeforge.patch.answer import Draft, joined
-from codeforge.patch.fences import Fence, find_fences
+from codeforge.patch.fences import fence_at
 from codeforge.patch.model import EditBlock, EditKind
 from codeforge.patch.udiff import parse_diff
 
@@ -62,7 +62,7 @@ def _create(draft: Draft, index: int, path: str) -> int:
     at = index + 1
     while at < len(draft.lines) and not draft.lines[at].strip():
         at += 1
-    fence = _fence_at(draft, at)
+    fence = fence_at(draft.lines, draft.taken, at)
     if fence is not None:
         draft.add(index, [EditBlock(path, EditKind.CREATE, replace=joined(fence.content(draft.lines)))])
         return fence.after
@@ -75,14 +75,6 @@ def _create(draft: Draft, index: int, path: str) -> int:
     body = [line[1:] for line in draft.lines[at:end]]
     draft.add(index, [EditBlock(path, EditKind.CREATE, replace=joined(body))])
     return end
-
-
-def _fence_at(draft: Draft, at: int) -> Fence | None:
-    fences = find_fences(draft.lines[at:], draft.taken[at:]) if at < len(draft.lines) else []
-    if not fences or fences[0].start != 0:
-        return None
-    first = fences[0]
-    return Fence(at, first.end + at, first.info, first.closed)
 
 
 def _update(draft: Draft, index: int, path: str) -> int:

@@ -42,19 +42,24 @@ class Fence:
         return body
 
 
+def fence_at(lines: Sequence[str], taken: Sequence[bool], index: int) -> Fence | None:
+    """The fenced block that opens at line `index`, if one does; fence marks in `taken` lines are content."""
+    opening = FENCE.match(lines[index]) if index < len(lines) and not taken[index] else None
+    if opening is None:
+        return None
+    end, closed = _end(lines, taken, index, opening[1], opening[2])
+    return Fence(index, end, opening[2].strip(), closed)
+
+
 def find_fences(lines: Sequence[str], taken: Sequence[bool]) -> list[Fence]:
-    """Every fenced block; fence marks in lines that are `taken` are content."""
+    """Every fenced block of the answer."""
     found = []
     index = 0
     while index < len(lines):
-        opening = None if taken[index] else FENCE.match(lines[index])
-        if opening is None:
-            index += 1
-            continue
-        end, closed = _end(lines, taken, index, opening[1], opening[2])
-        fence = Fence(index, end, opening[2].strip(), closed)
-        found.append(fence)
-        index = fence.after
+        fence = fence_at(lines, taken, index)
+        if fence is not None:
+            found.append(fence)
+        index = index + 1 if fence is None else fence.after
     return found
 
 

@@ -257,7 +257,8 @@ class _Reader:
             return False
         if self._fenced and line:
             return False  # context that lost its leading space
-        following = next((text for text in self._lines[self.at :] if text), "")
+        after = range(self.at, len(self._lines))
+        following = next((self._lines[index] for index in after if self._lines[index]), "")
         return complete or bool(line) or following[:1] not in _MARKS
 
 
