@@ -76,7 +76,7 @@ def read_answer(source: str) -> str:
 
 
 def _show(done: AppliedAnswer) -> None:
-    from codeforge.cli.report import show_diff
+    from codeforge.cli.diff_view import show_diff
 
     show_diff(done.diff)
     for line in (*done.notes, *_verdict(done)):

@@ -1,4 +1,4 @@
-import os
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -230,7 +230,7 @@ def test_lines_outside_the_edit_keep_their_bytes(
     count: int,
     replace: str,
 ) -> None:
-    """Whatever the file, an edit of the lines `at` to `at + count` leaves the bytes before and after alone."""
+    """Whatever the file, an edit of `count` lines from `at` leaves the bytes before and after alone."""
     codec, bom = encoding
     lines = [(text.replace("\u2028", "u") if codec == "latin-1" else text, end) for text, end in lines]
     if not ended and lines and lines[-1][0]:
@@ -239,7 +239,7 @@ def test_lines_outside_the_edit_keep_their_bytes(
     (tmp_path / "f").write_bytes(raw)
     named = lines[at : at + count]
     # "\r" followed by an empty line ended by "\n" is one "\r\n": not the lines we think
-    if not named or any(a[1] == "\r" and b == ("", "\n") for a, b in zip(lines, lines[1:], strict=False)):
+    if not named or any(a[1] == "\r" and b == ("", "\n") for a, b in pairwise(lines)):
         return
     search = "".join(text + "\n" for text, _ in named)
     try:
@@ -284,9 +284,9 @@ def test_a_refused_patch_changes_nothing_and_an_accepted_one_is_what_it_says(
 
 def test_a_read_only_folder_is_refused(put, tmp_path: Path) -> None:
     put("d/a", "1\n")
-    os.chmod(tmp_path / "d", 0o555)
+    (tmp_path / "d").chmod(0o555)
     try:
         with pytest.raises(EditsRefusedError, match="read-only"):
             resolve_patch([EditBlock("d/a", search="1", replace="2")], tmp_path)
     finally:
-        os.chmod(tmp_path / "d", 0o755)
+        (tmp_path / "d").chmod(0o755)

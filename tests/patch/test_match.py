@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables of texts)
 import pytest
 
 from codeforge.patch.match import Match, NoMatch, find

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables of texts)
 """Answers as models really write them."""
 
 import time

@@ -163,7 +163,8 @@ from codeforge.patch.apply import resolve_patch, write_patch
 from codeforge.patch.model import EditBlock
 root = Path(sys.argv[1])
 big = "y\\n" * 20000
-patch = resolve_patch([EditBlock("a.txt", search="a\\n", replace="b\\n"), EditBlock("z.txt", search="z\\n", replace=big)], root)
+small = EditBlock("a.txt", search="a\\n", replace="b\\n")
+patch = resolve_patch([small, EditBlock("z.txt", search="z\\n", replace=big)], root)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
 try:
