@@ -86,7 +86,10 @@ def _small_files(root: Path, path: str) -> list[tuple[str, int]] | None:
         return [(path, size)] if size <= SMALL_FILE_BYTES else None
     if full.name in _DEPENDENCIES or (full / "pyvenv.cfg").exists():
         return None
-    return _files_of_small_folder(root, path)
+    try:
+        return _files_of_small_folder(root, path)
+    except PermissionError:
+        return None
 
 
 def _files_of_small_folder(root: Path, path: str) -> list[tuple[str, int]] | None:

@@ -5,12 +5,15 @@ through alternates. Nothing is written below the user's git directory, and hooks
 """
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from codeforge.git import GitRepo
 
+_SPECIAL = re.compile(r"([\\*?\[\] !#])")
+_ESCAPED = r"\\\1"
 _BORROWED = ".git/codeforge-objects"
 
 # Settings that change how git sees the files. Nothing that runs programs or holds credentials.
@@ -40,8 +43,16 @@ def mount_point(number: int) -> str:
     return f"{_BORROWED}/{number}"
 
 
-def make_git_dir(repo: GitRepo, head: str, tree: Path) -> None:
-    """Write `tree/.git`, a repository whose HEAD, refs and index are those of `repo`."""
+def make_git_dir(repo: GitRepo, head: str, tree: Path, links: Sequence[str]) -> None:
+    """Write `tree/.git`, a repository whose HEAD, refs and index are those of `repo`.
+
+    Args:
+        repo: the user's repository; only read.
+        head: its HEAD commit.
+        tree: the scratch tree.
+        links: paths that are links here and ignored folders there. A pattern such as `.venv/` matches no
+            link, so they are ignored by name.
+    """
     folder = tree / ".git"
     for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
         (folder / name).mkdir(parents=True)
@@ -54,6 +65,8 @@ def make_git_dir(repo: GitRepo, head: str, tree: Path) -> None:
     _write(folder / "config", _config(repo))
     _write(folder / "objects/info/alternates", _alternates(places))
     _copy_files(repo, folder)
+    with (folder / "info" / "exclude").open("ab") as file:
+        file.write(b"\n" + b"".join(os.fsencode(f"/{_SPECIAL.sub(_ESCAPED, link)}\n") for link in links))
 
 
 def _packed_refs(repo: GitRepo) -> str:

@@ -45,25 +45,14 @@ def copy_entry(source: Path, target: Path) -> bool:
     Returns False, having made nothing, for sockets, pipes and devices. `target` must not exist, its
     folder must. Folders always get all owner permissions, so that what lies in them can be replaced.
     """
-    status = source.lstat()
-    if stat.S_ISREG(status.st_mode):
-        _copy_file(source, target)
-    elif stat.S_ISLNK(status.st_mode):
-        target.symlink_to(source.readlink())
-        os.utime(target, ns=(status.st_mtime_ns, status.st_mtime_ns), follow_symlinks=False)
-    elif stat.S_ISDIR(status.st_mode):
-        target.mkdir()
-        target.chmod(stat.S_IMODE(status.st_mode) & 0o777 | _OWNER_RWX)
-    else:
-        return False
-    return True
+    return _copy(os.fspath(source), os.fspath(target), stamp_of(source.lstat()))
 
 
 def copy_tree(source: Path, target: Path) -> Stamps:
     """Copy the tree below `source` (made by us: nothing unreadable in it) to the new folder `target`."""
     target.mkdir()
-    for path in scan(source):
-        copy_entry(source / path, target / path)
+    for path, stamp in scan(source).items():
+        _copy(f"{source}/{path}", f"{target}/{path}", stamp)
     return scan(target)
 
 
@@ -191,7 +180,22 @@ def _walk(root: Path, visit: Callable[[str, Stamp], bool]) -> None:
                     pending.append((path + "/", entry.path))
 
 
-def _copy_file(source: Path, target: Path) -> None:
+def _copy(source: str, target: str, stamp: Stamp) -> bool:
+    # Strings and descriptors instead of Path objects: this runs thousands of times in a session.
+    if stat.S_ISREG(stamp.mode):
+        _copy_file(source, target)
+    elif stat.S_ISLNK(stamp.mode):
+        os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
+        os.utime(target, ns=(stamp.mtime_ns, stamp.mtime_ns), follow_symlinks=False)
+    elif stat.S_ISDIR(stamp.mode):
+        os.mkdir(target)  # noqa: PTH102
+        os.chmod(target, stat.S_IMODE(stamp.mode) & 0o777 | _OWNER_RWX)  # noqa: PTH101
+    else:
+        return False
+    return True
+
+
+def _copy_file(source: str, target: str) -> None:
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         status = os.fstat(reading)

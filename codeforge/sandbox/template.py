@@ -1,7 +1,7 @@
 """The user's working tree as it is now, captured once; workspaces are copies of it."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +78,7 @@ class WorkspaceTemplate:
             tree.mkdir()
             # The time goes into waiting for git processes and for the disk, so they overlap.
             with ThreadPoolExecutor(1) as threads:
-                commit = threads.submit(_copy_git, repo, tree)
+                commit = threads.submit(_copy_git, repo, tree, () if mounts else ignored.shown)
                 captured, left_out = _copy_files(repo.root, tree, [*survey.files, *ignored.copied])
                 for path in ignored.shown:
                     _make_place(repo.root, tree, path, mounts=mounts)
@@ -102,9 +102,9 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _copy_git(repo: GitRepo, tree: Path) -> str:
+def _copy_git(repo: GitRepo, tree: Path, links: Sequence[str]) -> str:
     head = repo.head_commit()
-    make_git_dir(repo, head, tree)
+    make_git_dir(repo, head, tree, links)
     return head
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 
-from codeforge.errors import PatchRefusedError
+from codeforge.errors import EnvironmentUnavailableError, PatchRefusedError
 from codeforge.git import GitRepo
 from codeforge.patch.model import FileChange, Patch
 from codeforge.sandbox import snapshot
@@ -29,15 +29,18 @@ class Workspace:
     """
 
     def __init__(self, template: WorkspaceTemplate, folder: Path, pool: "WorkspacePool") -> None:
-        folder.mkdir()
         self.template = template
         self.tree = folder / "tree"
         self.reports = folder / "reports"
-        self.reports.mkdir()
         self._folder = folder
         self._pool = pool
-        self._stamps = snapshot.copy_tree(template.tree, self.tree)
         self._written: set[str] = set()
+        try:
+            self.reports.mkdir(parents=True)
+            self._stamps = snapshot.copy_tree(template.tree, self.tree)
+        except OSError as error:
+            self.discard()
+            raise _no_room(self.tree, error) from error
 
     def __enter__(self) -> "Workspace":
         return self
@@ -57,17 +60,21 @@ class Workspace:
         Raises:
             PatchRefusedError: a path leads outside the tree, into `.git`, or into a folder that is
                 shown read-only. Nothing was written.
+            EnvironmentUnavailableError: the disk is full. Reset the workspace before using it again.
         """
         targets = [(change, self._target(change.path)) for change in patch.changes]
         for _, target in targets:
             self._written.add(target.relative_to(self.tree).as_posix())
             self._written.add(target.resolve().relative_to(self.tree).as_posix())
-        for change, target in targets:
-            if change.after is None:
-                self._delete(target)
-        for change, target in targets:
-            if change.after is not None:
-                _write_file(target, change, change.after)
+        try:
+            for change, target in targets:
+                if change.after is None:
+                    self._delete(target)
+            for change, target in targets:
+                if change.after is not None:
+                    _write_file(target, change, change.after)
+        except OSError as error:
+            raise _no_room(self.tree, error) from error
 
     def reset(self) -> int:
         """Make the tree equal to the template again; returns how many paths had to be touched."""
@@ -237,6 +244,14 @@ def _content(path: Path) -> bytes | Path | None:
     if path.is_symlink():
         return path.readlink()
     return path.read_bytes() if path.is_file() else None
+
+
+def _no_room(tree: Path, error: OSError) -> EnvironmentUnavailableError:
+    return EnvironmentUnavailableError(
+        f"The scratch tree {tree} can't be written: {error.strerror or error}.",
+        kept="Your files are unchanged.",
+        hint="Free some space there, or set CODEFORGE_DATA_DIR to another place.",
+    )
 
 
 def _refused(path: str, reason: str) -> PatchRefusedError:

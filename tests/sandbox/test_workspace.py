@@ -19,6 +19,7 @@ from codeforge.errors import EnvironmentUnavailableError, PatchRefusedError
 from codeforge.git import GitRepo
 from codeforge.patch.model import FileChange, Patch
 from codeforge.sandbox import scratch, snapshot
+from codeforge.sandbox.landlock import abi_version
 from codeforge.sandbox.model import CommandResult, Isolation, Limits
 from codeforge.sandbox.runner import available_isolation, run_command
 from codeforge.sandbox.scratch import ScratchFolder, default_scratch_root
@@ -30,7 +31,10 @@ BUBBLEWRAP = pytest.param(
     Isolation.BUBBLEWRAP,
     marks=pytest.mark.skipif(available_isolation() is not Isolation.BUBBLEWRAP, reason="no bubblewrap here"),
 )
-EVERY_ISOLATION = pytest.mark.parametrize("isolation", [BUBBLEWRAP, Isolation.LIMITS_ONLY])
+LANDLOCK = pytest.param(
+    Isolation.LANDLOCK, marks=pytest.mark.skipif(abi_version() < 1, reason="no Landlock here")
+)
+EVERY_ISOLATION = pytest.mark.parametrize("isolation", [BUBBLEWRAP, LANDLOCK, Isolation.LIMITS_ONLY])
 
 
 @pytest.fixture(autouse=True)
@@ -294,6 +298,7 @@ class TestCage:
             assert workspace.cage().mount_as == ()
             done = run(workspace, "pwd; echo $PYTHONPATH; cat .venv/pyvenv.cfg", Isolation.LIMITS_ONLY)
             assert done.stdout == f"{tree}\n{tree}:{tree}/src:/elsewhere\nhome = /usr\n"
+            assert run(workspace, "git status --porcelain", Isolation.LIMITS_ONLY).stdout == ""
             run(workspace, "rm -f .venv; mkdir .venv", Isolation.LIMITS_ONLY)
             workspace.reset()
             assert (tree / ".venv").readlink() == root / ".venv"
