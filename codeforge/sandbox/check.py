@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from codeforge.sandbox.model import CheckResult, CommandResult, Isolation, Limits, TestOutcome, TestStatus
+from codeforge.sandbox.model import CheckResult, CommandResult, Limits, TestOutcome, TestStatus
 from codeforge.sandbox.reports import parse_outcomes
 from codeforge.sandbox.runner import run_command
 from codeforge.sandbox.workspace import Workspace
@@ -40,7 +40,6 @@ def run_check(
     env: Mapping[str, str] | None = None,
     cancel: threading.Event | None = None,
     network: bool = False,
-    isolation: Isolation | None = None,
 ) -> CheckResult:
     """Run `command` in `workspace` and return what it showed.
 
@@ -55,7 +54,6 @@ def run_check(
         env: variables for the command.
         cancel: kills it when set.
         network: whether it may use the network.
-        isolation: another than the pool was opened with is a mistake; for tests.
 
     Raises:
         EnvironmentUnavailableError: the cage can't be set up.
@@ -69,7 +67,7 @@ def run_check(
         variables["PYTEST_ADDOPTS"] = f"{_inherited_options(variables)} {options}".strip()
     cage = workspace.cage(network=network, env=variables)
     done = _as_in_users_tree(
-        run_command(command, cage, limits, cancel=cancel, isolation=isolation), workspace
+        run_command(command, cage, limits, cancel=cancel, isolation=workspace.template.isolation), workspace
     )
     xml = report.read_bytes() if report is not None and report.is_file() else None
     outcomes = parse_outcomes(done.stdout, done.stderr, command, xml)

@@ -9,6 +9,8 @@ from pathlib import Path
 from codeforge.errors import EnvironmentUnavailableError
 from codeforge.git import GitRepo
 from codeforge.sandbox.ignored import IgnoredEntries, sort_ignored
+from codeforge.sandbox.isolation import supports_mounts
+from codeforge.sandbox.model import Isolation
 from codeforge.sandbox.scratch_git import make_git_dir, object_places
 from codeforge.sandbox.snapshot import copy_entry
 
@@ -51,7 +53,7 @@ class WorkspaceTemplate:
         files: what was captured and is not ignored, relative, sorted.
         ignored: what became of the ignored entries.
         objects: the folders with the user's git objects, in the order of their mount points.
-        mounts: whether cages can mount: ignored folders are then mount points, else links.
+        isolation: how commands are to be caged.
         left_out: paths that could not be captured, with the reason.
     """
 
@@ -61,11 +63,16 @@ class WorkspaceTemplate:
     files: tuple[str, ...]
     ignored: IgnoredEntries
     objects: tuple[Path, ...]
-    mounts: bool
+    isolation: Isolation
     left_out: tuple[str, ...]
 
+    @property
+    def mounts(self) -> bool:
+        """Whether cages can mount: ignored folders are then mount points, else links."""
+        return supports_mounts(self.isolation)
+
     @classmethod
-    def capture(cls, survey: "Survey", tree: Path, *, mounts: bool) -> "WorkspaceTemplate":
+    def capture(cls, survey: Survey, tree: Path, isolation: Isolation) -> "WorkspaceTemplate":
         """Copy what the survey found to the new folder `tree`.
 
         Sockets, pipes and unreadable files are left out. The user's tree and `.git` are only read.
@@ -74,6 +81,7 @@ class WorkspaceTemplate:
             EnvironmentUnavailableError: the copy can't be written (full disk).
         """
         repo, ignored = survey.repo, survey.ignored
+        mounts = supports_mounts(isolation)
         try:
             tree.mkdir()
             # The time goes into waiting for git processes and for the disk, so they overlap.
@@ -91,7 +99,7 @@ class WorkspaceTemplate:
             ) from error
         kept = tuple(path for path in survey.files if path in captured)
         return cls(
-            repo, head, tree, kept, ignored, object_places(repo), mounts, (*left_out, *ignored.left_out)
+            repo, head, tree, kept, ignored, object_places(repo), isolation, (*left_out, *ignored.left_out)
         )
 
 

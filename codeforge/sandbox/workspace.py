@@ -11,6 +11,7 @@ from codeforge.git import GitRepo
 from codeforge.patch.model import FileChange, Patch
 from codeforge.sandbox import snapshot
 from codeforge.sandbox.cage import Cage
+from codeforge.sandbox.isolation import available_isolation
 from codeforge.sandbox.model import Isolation
 from codeforge.sandbox.scratch import ScratchFolder, default_scratch_root
 from codeforge.sandbox.scratch_git import mount_point
@@ -180,13 +181,11 @@ class WorkspacePool:
         Raises:
             EnvironmentUnavailableError: the capture can't be made.
         """
-        from codeforge.sandbox.runner import available_isolation, supports_mounts
-
-        mounts = supports_mounts(isolation or available_isolation())
+        chosen = isolation or available_isolation()
         survey = Survey.of(repo)
         scratch = ScratchFolder(scratch_root or default_scratch_root(repo.root, survey.size))
         try:
-            template = WorkspaceTemplate.capture(survey, scratch.path / "template", mounts=mounts)
+            template = WorkspaceTemplate.capture(survey, scratch.path / "template", chosen)
         except BaseException:
             scratch.close()
             raise

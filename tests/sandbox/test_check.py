@@ -53,8 +53,8 @@ def workspace(root: Path, isolation: Isolation) -> Iterator[Workspace]:
         yield found
 
 
-def test_failing_then_patched(workspace: Workspace, isolation: Isolation) -> None:
-    before = run_check(workspace, PYTEST, LIMITS, stage="baseline", isolation=isolation)
+def test_failing_then_patched(workspace: Workspace) -> None:
+    before = run_check(workspace, PYTEST, LIMITS, stage="baseline")
     assert (before.stage, before.command, before.exit_code, before.passed) == ("baseline", PYTEST, 1, False)
     assert {outcome.id: outcome.status for outcome in before.outcomes} == {
         "tests/test_shop.py::test_zero": TestStatus.PASSED,
@@ -62,18 +62,18 @@ def test_failing_then_patched(workspace: Workspace, isolation: Isolation) -> Non
         "tests/test_shop.py::TestMore::test_in_class": TestStatus.PASSED,
     }
     assert "-1 == 3" in before.failing[0].message
-    assert before.isolation is isolation
+    assert before.isolation is workspace.template.isolation
     assert before.pass_fraction == pytest.approx(2 / 3)
     workspace.reset()
     fixed = FileChange("shop.py", b"", b"def add(a, b):\n    return a + b\n")
     workspace.write(Patch((), (fixed,)))
-    after = run_check(workspace, PYTEST, LIMITS, stage="full", isolation=isolation)
+    after = run_check(workspace, PYTEST, LIMITS, stage="full")
     assert after.passed and len(after.outcomes) == 3 and not ran_no_tests(after) and why_unusable(after) == ""
     assert workspace.changed_paths() == ["shop.py"]
 
 
-def test_text_is_parsed_where_no_report_can_be_had(workspace: Workspace, isolation: Isolation) -> None:
-    result = run_check(workspace, f"true && {PYTEST} -rA", LIMITS, stage="full", isolation=isolation)
+def test_text_is_parsed_where_no_report_can_be_had(workspace: Workspace) -> None:
+    result = run_check(workspace, f"true && {PYTEST} -rA", LIMITS, stage="full")
     assert {outcome.id: outcome.status for outcome in result.outcomes} == {
         "tests/test_shop.py::test_zero": TestStatus.PASSED,
         "tests/test_shop.py::test_add": TestStatus.FAILED,
@@ -81,73 +81,70 @@ def test_text_is_parsed_where_no_report_can_be_had(workspace: Workspace, isolati
     }
 
 
-def test_a_stale_report_is_not_believed(workspace: Workspace, isolation: Isolation) -> None:
+def test_a_stale_report_is_not_believed(workspace: Workspace) -> None:
     workspace.reports.joinpath("junit.xml").write_text('<testsuite><testcase name="forged"/></testsuite>')
-    result = run_check(workspace, f"{PYTEST} --no-such-option", LIMITS, stage="full", isolation=isolation)
+    result = run_check(workspace, f"{PYTEST} --no-such-option", LIMITS, stage="full")
     assert result.outcomes == () and result.exit_code == 4
 
 
-def test_inherited_pytest_options_are_kept(
-    workspace: Workspace, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inherited_pytest_options_are_kept(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k zero")
-    result = run_check(workspace, PYTEST, LIMITS, stage="full", isolation=isolation)
+    result = run_check(workspace, PYTEST, LIMITS, stage="full")
     assert [outcome.id for outcome in result.outcomes] == ["tests/test_shop.py::test_zero"]
 
 
-def test_the_users_paths_are_shown(workspace: Workspace, root: Path, isolation: Isolation) -> None:
-    result = run_check(workspace, "pwd; pwd >&2", LIMITS, stage="x", isolation=isolation)
+def test_the_users_paths_are_shown(workspace: Workspace, root: Path) -> None:
+    result = run_check(workspace, "pwd; pwd >&2", LIMITS, stage="x")
     assert (result.stdout_tail, result.stderr_tail) == (f"{root}\n", f"{root}\n")
     assert not ran_no_tests(result)
 
 
-def test_timeout_and_cancel(workspace: Workspace, isolation: Isolation) -> None:
+def test_timeout_and_cancel(workspace: Workspace) -> None:
     slow = dataclasses.replace(LIMITS, wall_s=0.5)
-    result = run_check(workspace, "echo begun; sleep 30", slow, stage="full", isolation=isolation)
+    result = run_check(workspace, "echo begun; sleep 30", slow, stage="full")
     assert (result.exit_code, result.timed_out, result.passed) == (None, True, False)
     assert "begun" in result.stdout_tail and not ran_no_tests(result)
     cancel = threading.Event()
     threading.Timer(0.3, cancel.set).start()
-    result = run_check(workspace, "sleep 30", LIMITS, stage="full", cancel=cancel, isolation=isolation)
+    result = run_check(workspace, "sleep 30", LIMITS, stage="full", cancel=cancel)
     assert (result.exit_code, result.timed_out) == (None, False)
 
 
-def test_tails(workspace: Workspace, isolation: Isolation) -> None:
+def test_tails(workspace: Workspace) -> None:
     result = run_check(
         workspace,
         f"{sys.executable} -c \"print('x' * 10000 + 'end')\"",
         LIMITS,
         stage="x",
-        isolation=isolation,
     )
     assert len(result.stdout_tail) == 4000 and result.stdout_tail.endswith("end\n")
 
 
-def test_no_tests(workspace: Workspace, isolation: Isolation) -> None:
+def test_no_tests(workspace: Workspace) -> None:
     for command in (
         f"{PYTEST} -k nothing_matches",
         f"true && {PYTEST} -k nothing_matches",
         f"mkdir -p e && cd e && {sys.executable} -m unittest discover",
     ):
-        result = run_check(workspace, command, LIMITS, stage="full", isolation=isolation)
+        result = run_check(workspace, command, LIMITS, stage="full")
         assert ran_no_tests(result), command
         assert "ran no tests" in why_unusable(result)
 
 
-def test_command_not_found(workspace: Workspace, isolation: Isolation) -> None:
-    result = run_check(workspace, "no-such-program --x", LIMITS, stage="full", isolation=isolation)
+def test_command_not_found(workspace: Workspace) -> None:
+    result = run_check(workspace, "no-such-program --x", LIMITS, stage="full")
     assert result.exit_code == 127 and not result.passed
     assert "'no-such-program' was not found" in why_unusable(result)
-    result = run_check(workspace, "./tests/test_shop.py", LIMITS, stage="full", isolation=isolation)
+    result = run_check(workspace, "./tests/test_shop.py", LIMITS, stage="full")
     assert result.exit_code == 126
     assert "can't be executed" in why_unusable(result)
 
 
-def test_suites_that_test_pytest_get_no_extra_option(workspace: Workspace, isolation: Isolation) -> None:
+def test_suites_that_test_pytest_get_no_extra_option(workspace: Workspace) -> None:
     (workspace.tree / "conftest.py").write_text(
         "import os\npytest_plugins = ['pytester']\nprint('OPTS', os.environ.get('PYTEST_ADDOPTS'))\n"
     )
-    result = run_check(workspace, f"{PYTEST} -s", LIMITS, stage="full", isolation=isolation)
+    result = run_check(workspace, f"{PYTEST} -s", LIMITS, stage="full")
     assert "OPTS None" in result.stdout_tail
     assert [outcome.id for outcome in result.failing] == ["tests/test_shop.py::test_add"]
 
