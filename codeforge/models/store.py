@@ -188,8 +188,13 @@ def quick_problem(entry: CatalogEntry, path: Path) -> str:
     size = path.stat().st_size
     if not entry.approximate_size and size != entry.size:
         return f"it has {size} bytes, not {entry.size}"
+    return "" if is_gguf(path) else "it is not a GGUF file"
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether the file begins as a GGUF file does."""
     with path.open("rb") as file:
-        return "" if file.read(4) == _GGUF_MAGIC else "it is not a GGUF file"
+        return file.read(4) == _GGUF_MAGIC
 
 
 def _problem(entry: CatalogEntry, path: Path, *, rehash: bool) -> str:

@@ -27,7 +27,7 @@ class SourceUnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file as it came: where it lies, its hash, whose hash that is ("catalog" or "hub"), where it is from."""
+    """A file as it came: where it lies, its hash, whose hash that is ("catalog" or "hub"), its origin."""
 
     path: Path
     sha256: str

