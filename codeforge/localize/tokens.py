@@ -1,27 +1,65 @@
-"""Words of code and prose: identifiers are split at underscores, case changes and digits."""
+"""Words of code and prose: identifiers are split at underscores, case changes and digits; stemmed."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from functools import lru_cache
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d{3,}")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_STOP = frozenset(
+_LONGEST = 64
+"""Longer words are data (hashes, encoded bytes), not names."""
+
+STOP = frozenset(
     (
-        *("a", "an", "the", "is", "are", "be", "was", "it", "its", "this", "that", "of", "in", "on", "at"),
-        *("to", "for", "and", "or", "not", "with", "from", "by", "as", "if", "when", "then", "than", "but"),
-        *("do", "does", "has", "have", "i", "we", "you", "should", "would", "can", "will", "see", "self"),
-        *("def", "class", "return", "none", "true", "false", "import"),
+        *("a", "an", "the", "is", "are", "be", "was", "were", "been", "it", "its", "this", "that", "these"),
+        *("of", "in", "on", "at", "to", "for", "and", "or", "not", "no", "with", "from", "by", "as", "if"),
+        *("when", "then", "than", "but", "do", "does", "did", "has", "have", "had", "i", "we", "you", "so"),
+        *("should", "would", "could", "can", "will", "may", "also", "there", "which", "what", "how", "my"),
+        *("self", "cls", "def", "return", "none", "true", "false", "import", "str", "int", "else", "elif"),
+        *("async", "await", "lambda", "yield", "raise", "pass", "nonlocal", "global"),
     )
 )
 
+_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 
-def words(text: str) -> Iterator[str]:
-    """Lower-case words of `text` for BM25: every part of an identifier, and the whole when it has parts."""
-    for match in _WORD.finditer(text):
-        whole = match.group().lower()
-        parts = [part.lower() for part in _PART.findall(match.group())]
-        if len(parts) > 1:
-            yield whole
-        for part in parts:
-            if part not in _STOP and len(part) > 1:
-                yield part
+
+@lru_cache(maxsize=65536)
+def parts_of(identifier: str) -> tuple[str, ...]:
+    """The stemmed lower-case words of one identifier; with the whole, when it has several parts.
+
+    Stop words and single letters give nothing.
+    """
+    if len(identifier) > _LONGEST:
+        return ()
+    pieces = [piece.lower() for piece in _PART.findall(identifier)]
+    kept = [stem(piece) for piece in pieces if len(piece) > 1 and piece not in STOP]
+    if len(pieces) > 1:
+        kept.append(identifier.strip("_").lower())
+    return tuple(kept)
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """`caching`, `cached`, `caches`, `cache` → `cach`: common English endings off; short words stay."""
+    if len(word) < 4 or not word.isalpha():
+        return word
+    for ending, least in (("ing", 6), ("ied", 5), ("ies", 5), ("ed", 5)):
+        if word.endswith(ending) and len(word) >= least:
+            base = word[: -len(ending)] + ("y" if ending in ("ied", "ies") else "")
+            return _bare(_DOUBLED.sub(r"\1", base))
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return _bare(word)
+
+
+def _bare(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def count_words(text: str) -> Counter[str]:
+    """How often each word occurs in `text`."""
+    counts: Counter[str] = Counter()
+    for identifier, times in Counter(_WORD.findall(text)).items():
+        for part in parts_of(identifier):
+            counts[part] += times
+    return counts

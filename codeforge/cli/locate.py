@@ -1,0 +1,20 @@
+"""`codeforge locate`."""
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def locate(
+        text: str = typer.Argument("", help="The issue; `-` reads it from stdin."),
+        issue_file: str = typer.Option("", "--issue-file", help="Read the issue from a file; `-` is stdin."),
+        limit: int = typer.Option(10, "--limit", "-l", min=1, help="How many locations."),
+        files: bool = typer.Option(False, "--files", help="Rank files instead of functions and classes."),
+        as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+    ) -> int:
+        """Show where an issue lives: ranked locations with reasons."""
+        from codeforge.cli.locate_flow import LocateArguments, run_locate_command
+
+        return run_locate_command(LocateArguments(text, issue_file, limit, files, as_json))

@@ -1,0 +1,175 @@
+"""The index's database: made anew when damaged or old, in memory when nothing can be written."""
+
+import contextlib
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeforge.paths import ensure_project_dir
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_MS = 10_000
+
+_SCHEMA = """
+CREATE TABLE content (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    lines INTEGER NOT NULL,
+    generated INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    lengths BLOB NOT NULL,
+    imports TEXT NOT NULL
+);
+CREATE TABLE entity (
+    content INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    qualname TEXT NOT NULL,
+    name TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    signature TEXT NOT NULL,
+    calls TEXT NOT NULL,
+    bases TEXT NOT NULL,
+    PRIMARY KEY (content, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX entity_name ON entity (name);
+CREATE TABLE posting (
+    word TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    hits BLOB NOT NULL,
+    PRIMARY KEY (word, content)
+) WITHOUT ROWID;
+CREATE TABLE call (
+    name TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    PRIMARY KEY (name, content, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE file (
+    path BLOB PRIMARY KEY,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    checked_ns INTEGER NOT NULL,
+    content INTEGER,
+    skipped TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class IndexDamagedError(Exception):
+    """The file is not a usable index."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedIndex:
+    """An open database, and what the user should know about how it was opened."""
+
+    connection: sqlite3.Connection
+    on_disk: bool
+    notices: tuple[str, ...]
+
+
+def open_index(root: Path) -> OpenedIndex:
+    """Open or create the index of the repository at `root`; never fails."""
+    notices: list[str] = []
+    try:
+        path = _index_path(root)
+        try:
+            return OpenedIndex(_connect(path), True, ())
+        except IndexDamagedError as error:
+            notices.append(f"the code index was {error} and is made anew")
+            discard(path)
+            return OpenedIndex(_connect(path), True, tuple(notices))
+    except (OSError, sqlite3.Error, IndexDamagedError) as error:
+        notices.append(f"the code index can't be kept on disk ({error}); it is built in memory each time")
+        return open_in_memory(tuple(notices))
+
+
+def open_in_memory(notices: tuple[str, ...] = ()) -> OpenedIndex:
+    """An index that ends with this process."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _create(connection)
+    return OpenedIndex(connection, False, notices)
+
+
+def discard_index(root: Path) -> None:
+    """Remove the index of `root`, if there is one that can be removed."""
+    with contextlib.suppress(OSError):
+        discard(_index_path(root))
+
+
+def discard(path: Path) -> None:
+    """Remove a database with its side files."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _index_path(root: Path) -> Path:
+    folder = ensure_project_dir(root) / "index"
+    folder.mkdir(exist_ok=True)
+    return folder / "code.db"
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open the file.
+
+    Raises:
+        IndexDamagedError: it is no index of this version.
+        sqlite3.OperationalError: it can't be written or stays locked.
+    """
+    existed = path.exists()
+    if existed and not os.access(path, os.W_OK):
+        raise PermissionError(f"{path} is read-only")
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        version = _version(connection)
+        if version == 0:
+            version = _create_once(connection)
+        if version != SCHEMA_VERSION:
+            raise IndexDamagedError(f"of another version ({version})")
+        for table in ("content", "entity", "posting", "call", "file"):
+            connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if "no such table" in str(error) or "no such column" in str(error):
+            raise IndexDamagedError("damaged") from error
+        raise
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise IndexDamagedError("damaged") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create_once(connection: sqlite3.Connection) -> int:
+    """Create the tables, unless another process did so meanwhile; the version then."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection)
+        if version == 0:
+            _create(connection)
+            version = SCHEMA_VERSION
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return version
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in _SCHEMA.split(";"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -1,0 +1,128 @@
+"""What an issue text names: tracebacks, paths, symbols."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import log1p
+
+from codeforge.localize.tokens import count_words
+
+_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\n]+))?')
+_SHORT_FRAME = re.compile(r"^\s*(?:[>E]\s+)?([\w./\\-]+\.\w{1,4}):(\d+):(?: in ([\w.<>]+))?", re.MULTILINE)
+_TRACE_GAP = 12
+"""More lines than this between two frames, and they belong to two tracebacks."""
+
+_PATH = re.compile(
+    r"(?<![\w/\\.])(?:[\w.@+-]+[/\\])*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,5}\b|(?:[\w.-]+/)+[\w.-]+"
+)
+_DOTTED = re.compile(r"(?<![\w./])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_QUOTED = re.compile(r"`+([^`\n]{1,200})`+")
+_CALLED = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)\(")
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_DEFINED = re.compile(r"\b(?:def|class|function|method|module)\s+`*([A-Za-z_]\w*)")
+_CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
+_URL = re.compile(r"\b[a-z]+://\S+")
+
+MOST_TEXT = 100_000
+"""Characters of an issue that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFrame:
+    """A traceback frame as written: path, 1-based line, function or ""; `trace` numbers its traceback,
+    `depth` counts from the innermost frame of it (0)."""
+
+    path: str
+    line: int
+    function: str
+    trace: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """A text taken apart for the signals."""
+
+    text: str
+
+    @cached_property
+    def prose(self) -> str:
+        """The text without web addresses."""
+        return _URL.sub(" ", self.text[:MOST_TEXT])
+
+    @cached_property
+    def frames(self) -> list[TextFrame]:
+        """Every frame of every traceback, in order."""
+        return _frames(self.text[:MOST_TEXT])
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Things that look like paths, each once, with forward slashes."""
+        found = (match.group().replace("\\", "/").strip(".") for match in _PATH.finditer(self.prose))
+        return list(dict.fromkeys(path.removeprefix("./").lstrip("/") for path in found))
+
+    @cached_property
+    def dotted(self) -> list[str]:
+        """Dotted names, each once."""
+        return list(dict.fromkeys(_DOTTED.findall(self.prose)))
+
+    @cached_property
+    def symbols(self) -> dict[str, float]:
+        """Names with how surely they are meant as names of code, in (0, 1]."""
+        return _symbols(self.prose)
+
+    @cached_property
+    def words(self) -> dict[str, float]:
+        """Words with their weights for BM25: the first line (an issue's title) counts twice."""
+        lines = self.prose.strip().split("\n", 1)
+        counts = count_words(self.prose)
+        counts.update(count_words(lines[0]))
+        return {word: log1p(count) for word, count in counts.items()}
+
+
+def _frames(text: str) -> list[TextFrame]:
+    starts = [0]
+    starts.extend(match.end() for match in re.finditer("\n", text))
+    found = [(m.start(), m[1], int(m[2]), m[3] or "") for m in _PYTHON_FRAME.finditer(text)]
+    found += [(m.start(), m[1], int(m[2]), m[3] or "") for m in _SHORT_FRAME.finditer(text)]
+    found.sort()
+    traces: list[list[tuple[str, int, str]]] = []
+    last_line = -_TRACE_GAP - 1
+    heads = [m.start() for m in re.finditer(r"Traceback \(most recent call last\)", text)]
+    last_place = -1
+    for place, path, line, function in found:
+        row = text.count("\n", 0, place)
+        new = row - last_line > _TRACE_GAP or any(last_place < head < place for head in heads)
+        if new or not traces:
+            traces.append([])
+        traces[-1].append((path.replace("\\", "/"), line, function.strip()))
+        last_line, last_place = row, place
+    return [
+        TextFrame(path, line, function, number, len(trace) - 1 - place)
+        for number, trace in enumerate(traces)
+        for place, (path, line, function) in enumerate(trace)
+    ]
+
+
+def _symbols(text: str) -> dict[str, float]:
+    sure: dict[str, float] = {}
+
+    def add(names: Iterable[str], surety: float) -> None:
+        for name in names:
+            if len(name) > 1:
+                sure[name] = max(sure.get(name, 0.0), surety)
+
+    for quoted in _QUOTED.findall(text):
+        inside = [*_NAME.findall(quoted), *_DOTTED.findall(quoted)]
+        # A quoted name alone is a name; a quoted line of code also holds names that matter less.
+        add(inside, 1.0 if len(inside) <= 2 else 0.7)
+    add(_CALLED.findall(text), 0.9)
+    add(_DOTTED.findall(text), 0.9)
+    add(_DEFINED.findall(text), 0.9)
+    for name in _NAME.findall(text):
+        if "_" in name.strip("_") or name.startswith("__") or _CAMEL.fullmatch(name):
+            add([name], 0.8)
+        elif name[0].isupper() or len(name) >= 4:
+            add([name], 0.25)
+    return sure
