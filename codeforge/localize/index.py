@@ -83,6 +83,11 @@ class CodeIndex:
             return cls._recovered(opened, root, files, error)
 
     @classmethod
+    def in_memory(cls, root: Path, files: Sequence[str], notices: Sequence[str] = ()) -> "CodeIndex":
+        """An index of `files` that ends with this object; `notices` are passed on."""
+        return cls._refreshed(open_in_memory(tuple(notices)), root, files)
+
+    @classmethod
     def _refreshed(cls, opened: OpenedIndex, root: Path, files: Sequence[str]) -> "CodeIndex":
         snapshot = refresh(opened.connection, root, files)
         return cls(opened.connection, snapshot, [*opened.notices, *snapshot.notices()])
@@ -105,7 +110,7 @@ class CodeIndex:
                 made.notices = (notice, *made.notices)
                 return made
         notice = f"the code index can't be kept on disk ({error}); it is built in memory each time"
-        return cls._refreshed(open_in_memory((*opened.notices, notice)), root, files)
+        return cls.in_memory(root, files, (*opened.notices, notice))
 
     def close(self) -> None:
         """Close the database."""

@@ -1,9 +1,11 @@
-"""Ranking entities against an issue: several signals, one sum, a prior by file role, a reason for every share."""
+"""Ranking entities against an issue: several signals, one sum, a prior by role, a reason for every share."""
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeforge.localize.database import discard_index
 from codeforge.localize.files import list_files
 from codeforge.localize.index import CodeIndex
 from codeforge.localize.mentions import Mentions
@@ -24,7 +26,7 @@ FOLLOWERS = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocateAnswer:
     """The answer.
 
     Attributes:
@@ -57,20 +59,32 @@ class Localizer:
         CodeIndex.open(self._root, self._listed()).close()
 
     def locate(self, query: LocateQuery) -> list[Location]:
-        """The `query.limit` best locations, best first; a query that fits nothing gets the likeliest files."""
+        """The `query.limit` best locations, best first; a text that fits nothing gets large source files."""
         return list(self.locate_all(query).locations)
 
-    def locate_all(self, query: LocateQuery) -> Located:
+    def locate_all(self, query: LocateQuery) -> LocateAnswer:
         """Locations and files, `query.limit` of each."""
-        with CodeIndex.open(self._root, self._listed()) as index:
-            board = Scoreboard(index)
-            _score(board, query)
-            ranked = _ranked(board) or _guesses(index)
-            files = _files(ranked, board)
-            return Located(tuple(ranked[: query.limit]), tuple(files[: query.limit]), index.notices)
+        files = self._listed()
+        try:
+            with CodeIndex.open(self._root, files) as index:
+                return _answer(index, query)
+        except (sqlite3.Error, ValueError, LookupError) as error:
+            # Whatever a damaged index raises. An error of our own comes again below, where no file is read.
+            discard_index(self._root)
+            notice = f"the code index was damaged ({error}); it will be made anew"
+            with CodeIndex.in_memory(self._root, files, [notice]) as index:
+                return _answer(index, query)
 
     def _listed(self) -> Sequence[str]:
         return list_files(self._root) if self._files is None else self._files
+
+
+def _answer(index: CodeIndex, query: LocateQuery) -> LocateAnswer:
+    board = Scoreboard(index)
+    _score(board, query)
+    ranked = _ranked(board) or _guesses(index)
+    files = _files(ranked, board)
+    return LocateAnswer(tuple(ranked[: query.limit]), tuple(files[: query.limit]), index.notices)
 
 
 def _score(board: Scoreboard, query: LocateQuery) -> None:
