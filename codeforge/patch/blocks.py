@@ -1,7 +1,6 @@
 """SEARCH/REPLACE blocks as models really write them."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,13 +29,13 @@ class _Span:
 def take_blocks(draft: Draft, entities: EntitySource | None) -> None:
     """Take every SEARCH/REPLACE block of the answer."""
     index = floor = 0
-    markers = _markers(draft.lines)
+    spans = _spans(draft.lines)
     while index < len(draft.lines):
         opening = _OPEN.match(draft.lines[index])
         if opening is None or draft.taken[index]:
             index += 1
             continue
-        span = _span(draft.lines, markers, index, len(opening[1]))
+        span = _span(draft.lines, index, spans[index])
         if isinstance(span, str):
             draft.problem(index, span)
             draft.take(index, index + 1)
@@ -67,33 +66,33 @@ def _take(
     draft.add(span.start, [EditBlock(path, kind, text, joined(replace))])
 
 
-def _markers(lines: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Every opening (+1) and end (-1) marker: line, which, width."""
-    found = []
+def _spans(lines: Sequence[str]) -> dict[int, tuple[int | None, int]]:
+    """For each opening marker: its end marker, and the next opening marker (or the end of the answer).
+
+    Blocks nest like brackets: an end marker belongs to the nearest open block of its own width.
+    """
+    spans: dict[int, tuple[int | None, int]] = {}
+    unmatched: dict[int, list[int]] = {}
+    latest: dict[int, int] = {}
     for index, line in enumerate(lines):
         opening, end = _OPEN.match(line), _END.match(line)
         if opening:
-            found.append((index, 1, len(opening[1])))
-        elif end:
-            found.append((index, -1, len(end[1])))
-    return found
+            width = len(opening[1])
+            if width in latest:
+                spans[latest[width]] = (spans[latest[width]][0], index)
+            spans[index] = (None, len(lines))
+            latest[width] = index
+            unmatched.setdefault(width, []).append(index)
+        elif end and unmatched.get(len(end[1])):
+            start = unmatched[len(end[1])].pop()
+            spans[start] = (index, spans[start][1])
+    return spans
 
 
-def _span(
-    lines: Sequence[str], markers: Sequence[tuple[int, int, int]], start: int, width: int
-) -> _Span | str:
-    """The block opened at `start`, or why it has no end. Blocks of the same marker width may nest."""
-    depth = 0
-    next_opening = len(lines)
-    for index, which, size in markers[bisect_left(markers, (start,)) :]:
-        if size != width:
-            continue
-        depth += which
-        if depth == 0:
-            return _Span(start, index, index + 1)
-        if which > 0 and index > start:
-            next_opening = min(next_opening, index)
-    return _loose_span(lines, start, next_opening)
+def _span(lines: Sequence[str], start: int, found: tuple[int | None, int]) -> _Span | str:
+    """The block opened at `start`, or why it has no end."""
+    end, next_opening = found
+    return _Span(start, end, end + 1) if end is not None else _loose_span(lines, start, next_opening)
 
 
 def _loose_span(lines: Sequence[str], start: int, limit: int) -> _Span | str:

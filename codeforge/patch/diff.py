@@ -72,8 +72,14 @@ def _lines(raw: bytes | None, path: str) -> list[str]:
     """Lines as git sees them: ended by `\\n` alone, a carriage return being part of the line."""
     if raw is None:
         return []
-    file = decode_bytes(raw, path)
-    text = ("\ufeff" if file.bom else "") + file.shown
+    try:
+        # Valid UTF-8 is shown as it is, whatever a coding cookie says: so git can apply it.
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        file = decode_bytes(raw, path)
+        text = ("\ufeff" if file.bom else "") + file.shown
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 

@@ -100,6 +100,12 @@ class JournalStore:
         """
         import fcntl
 
+        if (self._root / ".codeforge").is_symlink() or self._folder.is_symlink():
+            raise EnvironmentUnavailableError(
+                "the journal's folder .codeforge is a symbolic link",
+                kept="nothing was changed",
+                hint="make it a real folder: what is written must stay inside the repository",
+            )
         with _as_unavailable():
             ensure_project_dir(self._root)
             self._blobs.mkdir(parents=True, exist_ok=True, mode=0o700)

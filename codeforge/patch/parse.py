@@ -133,6 +133,6 @@ def _merge(draft: Draft, found: list[tuple[int, Redefinition]]) -> None:
             draft.problem(
                 line, f"{path}:{start} is redefined in several ways (blocks at answer lines {lines})"
             )
-        elif result.edits:
+        else:
             draft.add(line, [edit for edit in result.edits if edit not in draft.edits])
-            draft.notes += result.notes
+            draft.notes += [note for note in result.notes if note not in draft.notes]

@@ -27,6 +27,7 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 _UNFIT = frozenset({"unicode_escape", "raw_unicode_escape", "idna", "punycode", "undefined", "utf-7"})
 _UTF16_BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _UTF32_BOMS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_STATELESS = frozenset({"utf-8", "latin-1", "utf-16-le", "utf-16-be"})
 _SURROGATES = re.compile("[\udc80-\udcff]")
 
 
@@ -93,19 +94,23 @@ class TextFile:
             PatchRefusedError: an edit brought a character that the file's encoding lacks.
         """
         try:
+            text = [line.text + line.ending for line in self.lines]
             # Line by line: a stateful codec must not spell an untouched line anew because of another.
-            parts = [(line.text + line.ending).encode(self.encoding, self.errors) for line in self.lines]
+            parts = ["".join(text)] if self.encoding in _STATELESS else text
+            return self.bom + b"".join(part.encode(self.encoding, self.errors) for part in parts)
         except UnicodeEncodeError as error:
             raise PatchRefusedError(
                 f"{self.path}: the edit brings {error.object[error.start]!r}, which the file's encoding "
                 f"({self.encoding}) can't write",
                 kept="nothing was changed",
             ) from error
-        return self.bom + b"".join(parts)
 
 
 def split_lines(text: str) -> tuple[Line, ...]:
     """Split at `\\n`, `\\r\\n` and `\\r` only (never at form feeds or Unicode separators)."""
+    if "\r" not in text:
+        *ended, last = text.split("\n")
+        return (*(Line(line, "\n") for line in ended), *([Line(last, "")] if last else []))
     lines = [Line(match[1], match[2]) for match in _LINE.finditer(text)]
     while lines and lines[-1] == Line("", ""):
         lines.pop()

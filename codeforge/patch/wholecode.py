@@ -67,6 +67,7 @@ def redefine(lines: Sequence[str], hint: str | None, entities: EntitySource) -> 
             raise _UnclearError(f"the code block is not valid Python ({parts})")
         spans = _spans(code, hint, entities)
         if not spans:
+            result.notes.append("a code block redefines nothing that is known, and was not taken")
             return result
         left_out = elision_comments(lines)
         if left_out:
@@ -228,6 +229,7 @@ class _Rewriter:
         wanted = [unit.node for unit in self._parts if isinstance(unit.node, ast.Import | ast.ImportFrom)]
         imports = import_edit(path, source, tree, wanted, used)
         self._constants(path, source, tree)
+        self._tell_ignored(tree)
         if extra:
             self._insert(path, tree, pairs, extra)
         if imports is not None:
@@ -265,6 +267,16 @@ class _Rewriter:
             if others[-1].definition is None:
                 new.append("")
             self._result.edits.append(EditBlock(path, replace=joined(new), near_line=at))
+
+    def _tell_ignored(self, tree: ast.Module) -> None:
+        """A note about statements (a changed `if __name__ == ...`, a call) that are not taken over."""
+        present = {ast.dump(node) for node in tree.body}
+        for unit in self._parts:
+            simple = isinstance(unit.node, ast.Import | ast.ImportFrom) or (
+                isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Constant)
+            )
+            if not unit.name and not simple and ast.dump(unit.node) not in present:
+                self._result.notes.append(f"not taken, because it defines nothing: {unit.lines[0].strip()}")
 
     def _constants(self, path: str, source: str, tree: ast.Module) -> None:
         """Top-level assignments that the block gives anew."""

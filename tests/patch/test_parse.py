@@ -1,7 +1,6 @@
 # ruff: noqa: E501 (tables of texts)
 """Answers as models really write them."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -297,7 +296,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES | st.text(max_size=10), max_size=25).map("\n".join))
 @example("*** Update File: a\n*** Move to: b")
 @example("*** Create File: a")
@@ -321,11 +320,15 @@ def test_parsing_arbitrary_text_never_raises(text: str) -> None:
     parse_answer(text)
 
 
-def test_long_answers_parse_quickly() -> None:
-    started = time.monotonic()
-    parse_answer("<<<<<<< SEARCH\n" * 3000)
-    parse_answer("--- a\n+++ b\n@@\n" * 3000)
-    parse_answer("```python\n" * 3000)
-    parse_answer("*** Create File: a\n```\n" * 1500)
-    parse_answer("--- a\n+++ b\n@@\n" + "\n" * 3000)
-    assert time.monotonic() - started < 15
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<<<<<<< SEARCH\n" * 20_000,
+        "--- a\n+++ b\n@@\n" * 5000,
+        "```python\n" * 20_000,
+        "*** Create File: a\n```\n" * 5000,
+        "--- a\n+++ b\n@@\n" + "\n" * 20_000,
+    ],
+)
+def test_long_degenerate_answers_come_to_an_end(answer: str) -> None:
+    assert not any(edit.kind is EditKind.REPLACE for edit in parse_answer(answer).edits)

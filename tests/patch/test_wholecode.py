@@ -234,6 +234,14 @@ def test_explicit_blocks_win_over_shown_code(put, answered) -> None:
     assert answered(block + shown) == MODULE.replace("a - b", "a * b")
 
 
+def test_what_is_not_taken_is_told(put, entities) -> None:
+    put("m.py", MODULE)
+    parsed = parse_answer(fenced("def top(a, b):\n    return 1\n\nprint(top(1, 2))\n"), entities)
+    assert any("print(top(1, 2))" in note for note in parsed.notes)
+    parsed = parse_answer(fenced("def unknown():\n    return 1\n"), entities)
+    assert parsed.edits == () and "nothing that is known" in parsed.notes[0]
+
+
 def test_a_whole_file(put, answered) -> None:
     put("m.py", MODULE)
     new = MODULE.replace("a - b", "a + b").replace('"shape"', '"s"').replace("LIMIT = 3", "LIMIT = 4")
