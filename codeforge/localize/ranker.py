@@ -15,7 +15,7 @@ from codeforge.localize.roles import PRIOR, FileRole, role_of
 from codeforge.localize.scoreboard import Scoreboard, Target
 from codeforge.localize.signals import lexical, paths, structure, symbols, tests, traceback
 
-__all__ = ["FailureSignal", "Localizer", "LocateQuery", "Located"]
+__all__ = ["FailureSignal", "Localizer", "LocateAnswer", "LocateQuery"]
 
 CLASS_SHARE = 0.8
 """A fix is rather in a method than in what is left of its class."""

@@ -37,7 +37,7 @@ def _common_tail(one: list[str], other: list[str]) -> int:
 
 
 def files_for_module(snapshot: Snapshot, dotted: str) -> tuple[list[str], str]:
-    """The files of the longest module that begins `dotted`, and the rest of it (`pkg.mod.Class` → `Class`)."""
+    """The files of the longest module that begins `dotted`, and the rest (`pkg.mod.Class` → `Class`)."""
     parts = dotted.strip(".").split(".")
     for end in range(len(parts), 0, -1):
         stem = "/".join(parts[:end])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from codeforge.localize.index import Document
 from codeforge.localize.model import EntityKind
+from codeforge.localize.roles import PRIOR, role_of
 from codeforge.localize.scoreboard import Scoreboard, Target
 
 STRONG = 12
@@ -18,8 +19,8 @@ _MOST_PLACES = 6
 
 def score(board: Scoreboard) -> None:
     """One step of spreading from the strongest entities; weights are shares of theirs."""
-    strong = sorted(board.targets(), key=lambda target: (-board.total(target), target))[:STRONG]
-    weights = {target: board.total(target) for target in strong}
+    strong = sorted(board.targets(), key=lambda target: (-_strength(board, target), target))[:STRONG]
+    weights = {target: _strength(board, target) for target in strong}
     documents = {target: _document(board, target) for target in strong}
     known = {target: document for target, document in documents.items() if document is not None}
     for target, document in known.items():
@@ -27,6 +28,10 @@ def score(board: Scoreboard) -> None:
     _score_callees(board, known, weights)
     _score_callers(board, known, weights)
     _score_files(board)
+
+
+def _strength(board: Scoreboard, target: Target) -> float:
+    return board.total(target) * PRIOR[role_of(target[0])]
 
 
 def _document(board: Scoreboard, target: Target) -> Document | None:
