@@ -137,9 +137,7 @@ class LiteLLMModel:
             if first is not None:
                 yield first
                 yield from raw
-        except litellm.exceptions.OpenAIError as error:
-            raise translate(error, self.name, self._api_base) from error
-        except _connection_errors() as error:
+        except _request_errors() as error:
             raise translate(error, self.name, self._api_base) from error
         finally:
             _close(raw)
@@ -147,9 +145,9 @@ class LiteLLMModel:
     def _first_chunk(self, litellm: Any, arguments: dict[str, Any]) -> tuple[Any, Any]:
         import tenacity
 
-        backoff = tenacity.wait_exponential_jitter(
-            initial=self._first_wait_s, max=_LONGEST_WAIT_S, jitter=self._first_wait_s / 2
-        )
+        backoff = tenacity.wait_exponential(
+            multiplier=self._first_wait_s, max=_LONGEST_WAIT_S
+        ) + tenacity.wait_random(0, self._first_wait_s / 2)
 
         def wait(state: tenacity.RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome is not None else None
@@ -218,10 +216,12 @@ def _logprobs(choice: Any) -> list[TokenLogprob]:
     ]
 
 
-def _connection_errors() -> tuple[type[Exception], ...]:
+def _request_errors() -> tuple[type[Exception], ...]:
+    """What a request can fail with; litellm's own errors all derive from openai's."""
     import httpx
+    import openai
 
-    return (httpx.HTTPError, OSError)
+    return (openai.OpenAIError, httpx.HTTPError, OSError)
 
 
 def _close(raw: Any) -> None:
