@@ -5,6 +5,7 @@ with forward slashes; names that are not UTF-8 keep their bytes as surrogate esc
 """
 
 import os
+import stat
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,11 +114,13 @@ class GitRepo:
             path = name.rstrip("/")
             if not _reached_without_links(self.root, path, real_folders):
                 continue
-            full = self.root / path
-            if not full.is_dir() or full.is_symlink():
-                if os.path.lexists(full):
-                    found.append(path)
-            elif (nested := _nested(full)) is not None:
+            try:
+                mode = os.lstat(f"{self.root}/{path}").st_mode
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            if not stat.S_ISDIR(mode):
+                found.append(path)
+            elif (nested := _nested(self.root / path)) is not None:
                 found.extend(f"{path}/{inner}" for inner in nested.list_files())
         return sorted(found)
 

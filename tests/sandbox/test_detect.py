@@ -76,6 +76,22 @@ class TestPython:
         assert not detect._imports_pytest(no_pytest_around / "python")
         assert not detect._imports_pytest(tmp_path / "no-such-python")
 
+    def test_a_pyenv_shim_is_not_started(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        home = tmp_path / "pyenv"
+        environment(home / "versions" / "3.11.7", with_pytest=True)
+        (home / "version").write_text("3.11.7\n")
+        (home / "shims").mkdir()
+        shim = home / "shims" / "python3"
+        shim.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\nexit 1\n")
+        shim.chmod(0o755)
+        monkeypatch.setenv("PATH", str(home / "shims"))
+        for name in ("VIRTUAL_ENV", "PYENV_VERSION"):
+            monkeypatch.delenv(name, raising=False)
+        (tmp_path / "repo").mkdir()
+        found = tree(tmp_path / "repo", {"test_a.py": PYTEST_TEST})
+        assert found is not None and found.command == "python3 -m pytest"
+        assert not (tmp_path / "started").exists()
+
     @pytest.mark.parametrize(
         ("name", "text", "seen"),
         [
