@@ -83,19 +83,16 @@ class Settings(BaseSettings):
     """The model; "auto" is the largest local one that fits this machine."""
 
     candidates: Annotated[int | None, _Auto] = Field(default=None, ge=1, le=1000)
-    """Candidate patches of one round; "auto" goes by the model's size."""
+    """Most model answers in all rounds together; "auto" goes by the model's size."""
 
     rounds: int = Field(default=2, ge=1, le=100)
     """Rounds; each after the first is told why the candidates before it failed."""
 
-    budget_tokens: int = Field(default=3000, ge=256)
-    """Most tokens of code in the model's context."""
+    budget_tokens: Annotated[int | None, _Auto] = Field(default=None, ge=256)
+    """Most tokens of a prompt; "auto" goes by the model."""
 
     timeout_s: float = Field(default=120.0, gt=0)
     """Longest run of the test command, in seconds."""
-
-    max_model_calls: Annotated[int | None, _Auto] = Field(default=None, ge=1)
-    """Most requests to the model in one fix; "auto" is no limit but candidates and rounds."""
 
     test_command: Annotated[str | None, _Auto] = Field(default=None, min_length=1)
     """The command that checks the repository; "auto" finds one."""

@@ -42,10 +42,12 @@ def run_apply_command(arguments: ApplyArguments) -> int:
         verify = verifier(repo, arguments.test, timeout_s=arguments.timeout_s)
     from codeforge.localize.entity_source import RepoEntitySource
 
+    files = repo.list_files()
     done = apply_answer(
         text,
         repo.root,
-        entities=RepoEntitySource(repo.root),
+        entities=RepoEntitySource(repo.root, files),
+        known_paths=files,
         scope=arguments.scope,
         dry_run=arguments.dry_run,
         verify=verify,

@@ -16,6 +16,8 @@ from codeforge.engine.outcome import FixOptions, FixStatus
 from codeforge.engine.session import FixedSession, FixOrder, fix_in_repository
 from codeforge.errors import ExitCode, UsageError
 
+MOST_WORKERS = 4
+
 
 @dataclass(frozen=True, slots=True)
 class FixArguments:
@@ -82,8 +84,8 @@ def fix_order(arguments: FixArguments, issue: str, where: Path) -> tuple[FixOrde
     """Layer flags over settings; also what the settings want said."""
     from codeforge.config import load_settings
     from codeforge.git import GitRepo
+    from codeforge.models.machine import usable_cores
     from codeforge.models.registry import open_model
-    from codeforge.models.select import check_workers
 
     flags = {
         "model": arguments.model,
@@ -96,8 +98,7 @@ def fix_order(arguments: FixArguments, issue: str, where: Path) -> tuple[FixOrde
         "seed": arguments.seed,
     }
     root = GitRepo.discover(where).root
-    loaded = load_settings(root, {name: value for name, value in flags.items() if value is not None})
-    settings = loaded.settings
+    settings = load_settings(root, flags)
     options = FixOptions(
         candidates=settings.candidates,
         rounds=settings.rounds,
@@ -115,11 +116,13 @@ def fix_order(arguments: FixArguments, issue: str, where: Path) -> tuple[FixOrde
         scope=tuple(settings.scope),
         options=options,
         model_name=settings.model or "auto",
-        open_model=lambda: open_model(settings.model, threads=settings.threads, api_base=settings.api_base),
+        open_model=lambda: open_model(
+            settings.model, threads=settings.threads, api_base=settings.litellm.api_base
+        ),
         require_isolation=settings.sandbox.require,
-        workers=check_workers(),
+        workers=min(MOST_WORKERS, usable_cores()),
     )
-    return order, tuple(loaded.notices)
+    return order, settings.settings_notices
 
 
 @contextmanager

@@ -36,6 +36,10 @@ class Progress:
     ) -> None:
         self._clear()
 
+    def say(self, text: str) -> None:
+        """Print one line as it is."""
+        self._line(text)
+
     def note(self, text: str) -> None:
         """Say one line."""
         self._line(f"note: {text}")

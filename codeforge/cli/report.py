@@ -58,7 +58,8 @@ def cost_line(result: FixResult) -> str:
     usage, timings = result.usage, result.timings
     money = f", ${usage.cost_usd:.4f}" if usage.cost_usd else ""
     return (
-        f"cost: {result.model_calls} model answer(s), {usage.prompt_tokens_evaluated} prompt tokens evaluated, "
+        f"cost: {result.model_calls} model answer(s), "
+        f"{usage.prompt_tokens_evaluated} prompt tokens evaluated, "
         f"{usage.completion_tokens} generated{money}; {result.mutants_tried} mutations; "
         f"{timings.total_s:.1f} s (model {timings.model_s:.1f}, tests {timings.checks_s:.1f}, "
         f"codeforge {timings.overhead_s:.1f})"

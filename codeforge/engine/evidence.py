@@ -19,7 +19,7 @@ from codeforge.sandbox.workspace import Workspace
 
 HANG_LIMIT_S = 2.0
 """First guess of how long one test may run before it counts as hanging; see `examine`."""
-PATIENT_LIMIT_S = 20.0
+PATIENT_LIMIT_S = 8.0
 """The limit with which a suspected hang is looked at once more."""
 
 

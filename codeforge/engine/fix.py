@@ -16,7 +16,7 @@ from codeforge.engine.events import (
     Notice,
 )
 from codeforge.engine.evidence import Evidence, examine
-from codeforge.engine.model_stage import Round, run_round
+from codeforge.engine.model_stage import Asker, Round
 from codeforge.engine.mutation_stage import ScreenBudget, screen_mutants
 from codeforge.engine.outcome import FixOptions, FixResult, FixStatus
 from codeforge.engine.prompting import Situation, build_request, profile_of
@@ -33,6 +33,7 @@ from codeforge.sandbox.workspace import WorkspacePool
 from codeforge.tasks.spec import TaskSpec
 
 LOCATIONS = 10
+SPREAD_TEMPERATURE = 0.9
 
 OpenModel = Callable[[], ChatModel]
 
@@ -64,7 +65,7 @@ class _Tally:
 
     evaluated: list[Evaluated] = field(default_factory=list)
     votes: dict[str, int] = field(default_factory=dict)
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     model_calls: int = 0
     mutants: int = 0
     model: str = ""
@@ -212,29 +213,21 @@ def _ask_model(
     template = around.pool.template
     entities = RepoEntitySource(template.tree, template.files)
     proven = evidence is not None and bool(evidence.check.failing or not evidence.check.passed)
-    next_sample = 0
+    asker = Asker(model, evaluator, entities, template.files, around.emit, watch)
+    asked = 0
     for number, size in enumerate(_split(profile.candidates, options.rounds if proven else 1), start=1):
         situation = Situation(task, evidence, tuple(locations), tuple(tally.evaluated), template.tree)
         request = build_request(situation, profile, model, round_=number)
         around.emit(ContextCompiled(request.tokens, profile.budget_tokens, request.included, request.cut))
         around.record_messages(request.chat.messages)
-        specs = _specs(next_sample, size, options, first_round=number == 1)
-        next_sample += size
-        done = run_round(
-            Round(number, request, specs, stop_early=proven, parent=request.parent),
-            model,
-            evaluator,
-            entities,
-            template.files,
-            around.emit,
-            watch,
-        )
+        specs = _specs(asked, size, options)
+        asked += size
+        done = asker.ask(Round(number, request, specs, stop_early=proven))
+        # Answers that were begun and abandoned were asked for all the same.
+        tally.model_calls += size
         tally.usage = tally.usage + done.usage
-        tally.model_calls += done.answers
         tally.votes.update(done.votes)
-        for evaluated in done.evaluated:
-            tally.evaluated.append(evaluated)
-            around.emit(CandidateChecked(evaluated.candidate))
+        tally.evaluated.extend(done.evaluated)
         if tally.accepted:
             return
 
@@ -246,11 +239,11 @@ def _split(total: int, rounds: int) -> list[int]:
     return [share + (place < rest) for place in range(rounds)]
 
 
-def _specs(first: int, size: int, options: FixOptions, *, first_round: bool) -> tuple[SampleSpec, ...]:
-    """The first answer of all is nearly greedy: it is the model's best guess. The others are spread."""
+def _specs(first: int, size: int, options: FixOptions) -> tuple[SampleSpec, ...]:
+    """The first answer of all is greedy: it is the model's best guess. The others are spread."""
+    spread = SPREAD_TEMPERATURE if options.temperature is None else options.temperature
     return tuple(
-        SampleSpec(options.seed + first + i, 0.0 if first_round and i == 0 else options.temperature)
-        for i in range(size)
+        SampleSpec(options.seed + place, spread if place else 0.0) for place in range(first, first + size)
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from codeforge.engine.candidate import Origin
-from codeforge.engine.evidence import Evidence
+from codeforge.engine.evidence import HANG_LIMIT_S, Evidence
 from codeforge.engine.mutate import Mutation, MutationHints, mutate
 from codeforge.errors import CodeforgeError
 from codeforge.localize.model import EntityKind, Location
@@ -22,6 +22,8 @@ from codeforge.sandbox.workspace import Workspace, WorkspacePool
 
 _FILES = 4
 _JOB_FLOOR_S = 5.0
+_HANG_S = 0.7
+"""A mutant's test counts as hanging after this; the probe raises it to 20 times the longest passing test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +93,16 @@ def _plan(
     """Failing tests first, stop at the first failure. A mutant may take as long as all the tests that
     passed took, threefold, plus one hang."""
     passing_s = sum(o.duration_s for o in evidence.check.outcomes if o not in evidence.check.failing)
-    job_limit = max(_JOB_FLOOR_S, 3 * passing_s + 2 * evidence.hang_limit_s)
+    # Where a merely slow test was seen, patience is needed here too.
+    hang_limit = _HANG_S if evidence.hang_limit_s <= HANG_LIMIT_S else evidence.hang_limit_s
+    job_limit = max(_JOB_FLOOR_S, 3 * passing_s + 2 * hang_limit)
     env = probe_env(
         workspace.reports / "screen.jsonl",
         root=workspace.cage().inside(workspace.tree),
         first=evidence.failing_ids,
         fail_fast=True,
         coverage=False,
-        test_limit_s=evidence.hang_limit_s,
+        test_limit_s=hang_limit,
         base=dict(workspace.cage().env),
     )
     wall = Limits(

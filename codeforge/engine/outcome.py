@@ -20,7 +20,7 @@ class FixOptions:
         budget_tokens: tokens of a prompt; `None` chooses by the model.
         timeout_s: wall-clock seconds of one run of the test command.
         seed: of everything random.
-        temperature: of the samples after the first.
+        temperature: of the answers after the first, which is greedy; `None` is `SPREAD_TEMPERATURE`.
         mutations: most deterministic mutations to try; 0 turns them off.
         screen_s: wall-clock seconds that trying mutations may take.
         network: whether checks may use the network.
@@ -32,7 +32,7 @@ class FixOptions:
     budget_tokens: int | None = None
     timeout_s: float = 300.0
     seed: int = 0
-    temperature: float = 0.8
+    temperature: float | None = None
     mutations: int = 200
     screen_s: float = 60.0
     network: bool = False

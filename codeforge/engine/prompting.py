@@ -9,7 +9,14 @@ from codeforge.engine.evaluate import Evaluated
 from codeforge.engine.evidence import Evidence
 from codeforge.engine.outcome import FixOptions
 from codeforge.engine.prompts import load_prompt
-from codeforge.engine.targets import Excerpt, entity_source, function_targets, most_suspicious, whole_file
+from codeforge.engine.targets import (
+    Excerpt,
+    entity_source,
+    function_targets,
+    header_of,
+    most_suspicious,
+    whole_file,
+)
 from codeforge.localize.model import Entity, Location
 from codeforge.models.protocol import ChatModel, ChatRequest
 from codeforge.sandbox.probe import FailureDetail, render_failure
@@ -148,7 +155,7 @@ def _answer_prefix(situation: Situation, targets: Sequence[Entity], round_: int)
 
 
 def _answer_tokens(tree: Path, targets: Sequence[Entity], profile: Profile, model: ChatModel) -> int:
-    """A whole function needs about its own length, half as much again for what is added, and an explanation."""
+    """A whole function needs about its own length, half as much again, and room for a sentence."""
     if not profile.rewrites:
         return profile.max_tokens
     sources = [entity_source(tree, target) for target in targets]

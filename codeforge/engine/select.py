@@ -1,4 +1,4 @@
-"""Which candidate is shown: accepted before all, then the higher reward, then more votes, then the earlier."""
+"""Which candidate is shown: accepted before all, then the higher reward, the more votes, the earlier."""
 
 from collections.abc import Mapping, Sequence
 

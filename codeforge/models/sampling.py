@@ -1,6 +1,6 @@
 """Several answers to one request from any model: side by side where the backend can, else in turn."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -42,7 +42,7 @@ class ParallelSampler(Protocol):
 
 def sample_many(
     model: ChatModel, request: ChatRequest, specs: Sequence[SampleSpec], on_text: OnText | None = None
-) -> Iterator[Sample]:
+) -> Generator[Sample, None, None]:
     """Draw one answer for each of `specs`; `request.seed` and `.temperature` are not used.
 
     `on_text(index, text)` gets the text as it streams; an exception from it ends the sampling.

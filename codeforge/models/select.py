@@ -18,15 +18,12 @@ _CORE_EXPONENT = 0.7
 
 
 def threads() -> int:
-    """Threads for a model: the cores that are free now, at least 1, and never all of a small machine.
+    """Threads for a model: the cores that are free now, at least 1.
 
-    Two threads on two cores that something else also uses wait for each other and collapse to a tenth of the
-    speed of one thread; tests run beside the model. So up to four cores one is left out.
+    More threads than free cores wait for each other and collapse to a tenth of the speed of one thread, so
+    codeforge runs no test command while a model generates.
     """
-    cores = machine.usable_cores()
-    most = max(1, cores - 1) if cores <= 4 else cores
-    free = cores - round(machine.busy_cores())
-    return max(1, min(most, free))
+    return max(1, machine.usable_cores() - round(machine.busy_cores()))
 
 
 def estimated_speed(entry: CatalogEntry, cores: int) -> float:
@@ -42,7 +39,7 @@ def expected_speed(entry: CatalogEntry) -> float:
         if measured is not None:
             return measured
     cores = machine.usable_cores()
-    return estimated_speed(entry, cores - 1 if cores <= 4 else cores)
+    return estimated_speed(entry, cores)
 
 
 def fits(entry: CatalogEntry, memory: int | None = None) -> bool:

@@ -11,7 +11,7 @@ class Cart:
 
     def add(self, name, price, quantity=1):
         """Add `quantity` of an item."""
-        old_price, old_quantity = self._items.get(name, (price, 0))
+        _, old_quantity = self._items.get(name, (price, 0))
         self._items[name] = (price, old_quantity + quantity)
 
     def count(self):

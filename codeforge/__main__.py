@@ -1,0 +1,6 @@
+"""`python -m codeforge`."""
+
+from codeforge.cli.main import main
+
+if __name__ == "__main__":
+    main()
