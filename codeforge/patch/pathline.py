@@ -39,11 +39,13 @@ def looks_like_path(text: str) -> bool:
     """Whether `text`, standing alone, names a file."""
     if not text or " " in text or not _PATH_CHARACTERS.fullmatch(text) or text.endswith(("/", ".", ")")):
         return False
+    if text.startswith("//"):
+        return False  # the rest of a web address
     name = text.rsplit("/", 1)[-1]
     if _BARE_NAMES.fullmatch(name) or _EXTENSIONS.fullmatch(_extension(text)):
         return True
     if "/" in text:
-        return bool(re.search(r"\w", name)) and not text.startswith("//")
+        return bool(re.search(r"\w\.[A-Za-z]\w*$", name))
     return name.startswith(".") and bool(re.fullmatch(r"\.[A-Za-z][\w.-]*", name))
 
 
@@ -84,7 +86,8 @@ def _only(candidates: Iterable[str], known: frozenset[str]) -> str | None:
     paths = set()
     for candidate in candidates:
         path = _clean(candidate.strip())
-        if path in known or (looks_like_path(path) and _EXTENSIONS.fullmatch(_extension(path))):
+        spelled = "/" in path or "." in path  # a known file called `test` is also a word
+        if (spelled and path in known) or (looks_like_path(path) and _EXTENSIONS.fullmatch(_extension(path))):
             paths.add(path)
     return paths.pop() if len(paths) == 1 else None
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from codeforge.patch.apply import resolve_patch
 from codeforge.patch.model import EditBlock, EditKind
 from codeforge.patch.parse import parse_answer
+from codeforge.patch.pathline import path_of_line
 
 WANTED = EditBlock("src/app.py", search="a = 1\n", replace="a = 2\n")
 BLOCK = "<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n"
@@ -76,6 +77,19 @@ def test_a_known_path_may_be_odd_and_the_only_one_may_stay_unsaid() -> None:
     assert parse_answer(BLOCK, known_paths=["x.py"]).edits[0].path == "x.py"
     (problem,) = parse_answer(BLOCK, known_paths=["x.py", "y.py"]).problems
     assert "which file" in problem.reason and problem.line == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["# TODO/FIXME", "and/or", "self.items", "e.g.", "v1.2", "http://x.y/z.py", "https://x.y"]
+)
+def test_what_is_no_path(line: str) -> None:
+    assert path_of_line(line) is None
+
+
+def test_a_file_without_extension_must_be_known() -> None:
+    assert path_of_line("`bin/run`") is None
+    assert path_of_line("`bin/run`:", frozenset({"bin/run"})) == "bin/run"
+    assert path_of_line("run the test", frozenset({"test", "run"})) is None
 
 
 def test_prose_that_names_two_files_names_none() -> None:
