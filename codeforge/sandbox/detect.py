@@ -187,10 +187,9 @@ def _behind_shim(python: Path, root: Path) -> Path:
     if python.parent.name != "shims":
         return python
     home = python.parent.parent
-    choices = [os.environ.get("PYENV_VERSION", "")]
-    for file in (root / ".python-version", home / "version"):
-        if file.is_file():
-            choices.append(file.read_text(encoding="utf-8", errors="replace"))
+    files = (root / ".python-version", home / "version")
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
+    choices = [os.environ.get("PYENV_VERSION", ""), *texts]
     version = next((words[0] for choice in choices if (words := choice.replace(":", " ").split())), "")
     real = home / "versions" / version / "bin" / "python"
     return real if version and real.exists() else python
