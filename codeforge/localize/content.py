@@ -2,7 +2,7 @@
 
 import sys
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -13,7 +13,8 @@ from codeforge.localize.roles import looks_generated
 from codeforge.localize.tokens import count_words
 
 NAME_WEIGHT = 5
-HEADER_WEIGHT = 2
+PAIR_BYTES = 4
+"""Of one (ordinal, count) pair in a packed posting."""
 MOST_ENTITIES = 20_000
 """A file with more is data written as code; the rest of it isn't indexed."""
 _LONGEST_PLAIN = 200_000
@@ -105,15 +106,12 @@ def _record(entity: ParsedEntity) -> EntityRecord:
     )
 
 
-def _words(entity: ParsedEntity) -> Counter[str]:
-    """The words of an entity: its name counts most, then its header and documentation."""
-    counts = count_words(entity.text)
-    for weight, part in ((HEADER_WEIGHT, entity.signature), (HEADER_WEIGHT, entity.docstring)):
-        for word, times in count_words(part).items():
-            counts[word] += (weight - 1) * times
-    for word, times in count_words(entity.qualname).items():
-        counts[word] += NAME_WEIGHT * times
-    return counts
+def _words(entity: ParsedEntity) -> dict[str, int]:
+    """The words of an entity: its name counts most, then (twice) its header and documentation."""
+    # The text holds the header and the documentation once already.
+    return count_words(
+        "\n".join((entity.text, entity.signature, entity.docstring, *[entity.qualname] * NAME_WEIGHT))
+    )
 
 
 def _assemble(
@@ -121,12 +119,12 @@ def _assemble(
     generated: bool,
     imports: tuple[str, ...],
     records: list[EntityRecord],
-    documents: list[Counter[str]],
+    documents: list[dict[str, int]],
 ) -> ContentRecord:
     flat: dict[str, list[int]] = defaultdict(list)
     for ordinal, document in enumerate(documents):
         for word, times in document.items():
-            flat[word] += (ordinal, min(times, _MOST_HITS))
+            flat[word] += (ordinal, times if times < _MOST_HITS else _MOST_HITS)
     return ContentRecord(
         lines=lines,
         generated=generated,

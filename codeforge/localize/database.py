@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeforge.paths import ensure_project_dir
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_MS = 10_000
 
 _SCHEMA = """
@@ -55,7 +55,8 @@ CREATE TABLE file (
     inode INTEGER NOT NULL,
     checked_ns INTEGER NOT NULL,
     content INTEGER,
-    skipped TEXT NOT NULL
+    skipped TEXT NOT NULL,
+    words TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 

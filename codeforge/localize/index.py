@@ -124,11 +124,11 @@ class CodeIndex:
     ) -> None:
         self.close()
 
-    def postings(self, word: str) -> "list[tuple[int, array[int]]]":
-        """The contents of the tree that hold `word`, each with (ordinal, weighted count) pairs, flat."""
+    def postings(self, word: str) -> list[tuple[int, bytes]]:
+        """The contents of the tree that hold `word`, each with its packed (ordinal, weighted count) pairs."""
         rows = self._connection.execute("SELECT content, hits FROM posting WHERE word = ?", (word,))
         present = self.snapshot.paths_of
-        return [(content, unpack(hits)) for content, hits in rows if content in present]
+        return [row for row in rows if row[0] in present]
 
     def lengths(self, contents: Collection[int]) -> "dict[int, array[int]]":
         """By content, the length of each of its documents in weighted words."""

@@ -77,7 +77,8 @@ class Mentions:
         """Words with their weights for BM25: the first line (an issue's title) counts twice."""
         lines = self.prose.strip().split("\n", 1)
         counts = count_words(self.prose)
-        counts.update(count_words(lines[0]))
+        for word, count in count_words(lines[0]).items():
+            counts[word] += count
         return {word: log1p(count) for word, count in counts.items()}
 
 

@@ -6,16 +6,17 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from codeforge.localize.content import ContentRecord, analyse, content_kind, pack
 from codeforge.localize.parsers.base import language_of
 from codeforge.localize.read import MAX_BYTES, read_source
 from codeforge.localize.roles import is_text_kind
 from codeforge.localize.snapshot import ContentSize, Snapshot
+from codeforge.localize.tokens import count_words
 
 BATCH = 250
 """Files a transaction: what was parsed before a kill stays."""
@@ -25,8 +26,7 @@ _RACY_NS = 20_000_000
 """A file changed this shortly before it was looked at may change again without a new time stamp."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A line of the table `file`: what a path held when it was last looked at."""
 
     size: int
@@ -36,6 +36,7 @@ class _Row:
     checked_ns: int
     content: int | None
     skipped: str
+    words: str
 
     def still_true(self, status: os.stat_result) -> bool:
         """Whether the file can't have changed since. The change time catches edits that
@@ -50,17 +51,6 @@ class _Row:
         return same and max(self.mtime_ns, self.ctime_ns) + _RACY_NS < self.checked_ns
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A file that has to be looked into."""
-
-    path: str
-    status: os.stat_result
-    checked_ns: int
-    key: str
-    raw: bytes
-
-
 def refresh(connection: sqlite3.Connection, root: Path, files: Sequence[str]) -> Snapshot:
     """Make the index know the present content of `files`, and say what each holds.
 
@@ -69,6 +59,7 @@ def refresh(connection: sqlite3.Connection, root: Path, files: Sequence[str]) ->
     """
     known = _known_rows(connection)
     content_of: dict[str, int] = {}
+    words_of: dict[str, str] = {}
     skipped: Counter[str] = Counter()
     stale: list[tuple[str, os.stat_result]] = []
     for path in files:
@@ -81,18 +72,18 @@ def refresh(connection: sqlite3.Connection, root: Path, files: Sequence[str]) ->
         if row is None or not row.still_true(status):
             stale.append((path, status))
         elif row.content is not None:
-            content_of[path] = row.content
+            content_of[path], words_of[path] = row.content, row.words
         else:
             skipped[row.skipped] += 1
     for batch in _batches(stale, BATCH):
         for path, content, why in _look_into(connection, root, batch):
             if content is not None:
-                content_of[path] = content
+                content_of[path], words_of[path] = content, path_words(path)
             else:
                 skipped[why] += 1
     if stale:
         _prune(connection, len(files))
-    return Snapshot(files, content_of, _sizes(connection, set(content_of.values())), dict(skipped))
+    return Snapshot(files, content_of, words_of, _sizes(connection, set(content_of.values())), dict(skipped))
 
 
 def _status(root: Path, path: str) -> os.stat_result | None:
@@ -106,9 +97,9 @@ def _status(root: Path, path: str) -> os.stat_result | None:
 
 def _known_rows(connection: sqlite3.Connection) -> dict[str, _Row]:
     rows = connection.execute(
-        "SELECT path, size, mtime_ns, ctime_ns, inode, checked_ns, content, skipped FROM file"
+        "SELECT path, size, mtime_ns, ctime_ns, inode, checked_ns, content, skipped, words FROM file"
     )
-    return {os.fsdecode(row[0]): _Row(*row[1:]) for row in rows}
+    return {os.fsdecode(row[0]): _Row._make(row[1:]) for row in rows}
 
 
 def _batches(
@@ -145,6 +136,11 @@ def _look_into(
     return _write(connection, rows, fresh)
 
 
+def path_words(path: str) -> str:
+    """The words of a path without its extension, each once, with blanks between."""
+    return " ".join(sorted(count_words(os.fsencode(path.rpartition(".")[0]).decode("utf-8", "replace"))))
+
+
 def _key(raw: bytes, path: str) -> str:
     """The name of a content: its bytes, its extension, and the version of the parser that read it."""
     return f"{blake2b(raw, digest_size=20).hexdigest()}{content_kind(path)}:{language_of(path)}"
@@ -169,7 +165,7 @@ def _write(
             if key and content is None:
                 continue  # another process pruned it this moment: the next run sees the file as new
             connection.execute(
-                "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     os.fsencode(path),
                     status.st_size,
@@ -179,6 +175,7 @@ def _write(
                     checked,
                     content,
                     why,
+                    path_words(path),
                 ),
             )
             results.append((path, content, why))

@@ -21,12 +21,14 @@ class Snapshot:
     Attributes:
         files: every path of the tree, indexed or not.
         content_of: by indexed path, the content's id.
+        words_of: by indexed path, the words of the path, with blanks between.
         sizes: by content id.
         skipped: by reason, how many files were not looked into.
     """
 
     files: Sequence[str]
     content_of: Mapping[str, int]
+    words_of: Mapping[str, str]
     sizes: Mapping[int, ContentSize]
     skipped: Mapping[str, int] = field(default_factory=dict)
 

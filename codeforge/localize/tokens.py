@@ -1,7 +1,6 @@
 """Words of code and prose: identifiers are split at underscores, case changes and digits; stemmed."""
 
 import re
-from collections import Counter
 from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d{3,}")
@@ -56,10 +55,11 @@ def _bare(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def count_words(text: str) -> Counter[str]:
+def count_words(text: str) -> dict[str, int]:
     """How often each word occurs in `text`."""
-    counts: Counter[str] = Counter()
-    for identifier, times in Counter(_WORD.findall(text)).items():
+    counts: dict[str, int] = {}
+    get = counts.get
+    for identifier in _WORD.findall(text):
         for part in parts_of(identifier):
-            counts[part] += times
+            counts[part] = get(part, 0) + 1
     return counts

@@ -1,12 +1,12 @@
 """Words that the issue shares with an entity, and with the path of its file."""
 
 from collections import Counter
+from heapq import nsmallest
 from math import log
 
 from codeforge.localize import bm25
 from codeforge.localize.mentions import Mentions
 from codeforge.localize.scoreboard import Scoreboard
-from codeforge.localize.tokens import count_words
 
 WORDS = 2.0
 PATH_WORDS = 0.5
@@ -19,7 +19,7 @@ def score(board: Scoreboard, mentions: Mentions) -> None:
     found = bm25.scores(board.index, mentions.words)
     if not found:
         return
-    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CANDIDATES]
+    ranked = nsmallest(CANDIDATES, found.items(), key=lambda item: (-item[1], item[0]))
     top = ranked[0][1] or 1.0
     board.load({content for (content, _), _ in ranked})
     path_shares = _path_shares(board, mentions)
@@ -34,8 +34,7 @@ def score(board: Scoreboard, mentions: Mentions) -> None:
 def _path_shares(board: Scoreboard, mentions: Mentions) -> dict[str, tuple[float, str]]:
     """By path, how much of the issue its words hold, relative to the best path; and those words."""
     words_of = {
-        path: set(count_words(path.rpartition(".")[0])) & mentions.words.keys()
-        for path in board.index.snapshot.content_of
+        path: mentions.words.keys() & words.split() for path, words in board.index.snapshot.words_of.items()
     }
     frequency = Counter(word for words in words_of.values() for word in words)
     total = len(words_of)
