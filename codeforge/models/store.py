@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,9 @@ def fingerprint(path: Path, *, rehash: bool = False, expected: str = "", trust: 
         fresh = Fingerprint(status.st_size, status.st_mtime_ns, taken, trust)
     if not expected or taken == expected:
         record(path, fresh)
+    elif known is not None:
+        # The record keeps what is expected, but vouches for this file no more.
+        record(path, replace(known, mtime_ns=-1))
     return fresh
 
 
@@ -289,7 +292,12 @@ def _read_record(path: Path) -> Fingerprint | None:
     table = read_json(_record_path(path))
     try:
         return Fingerprint(
-            int(table["size"]), int(table["mtime_ns"]), str(table["sha256"]), str(table["trust"])
+            int(table["size"]),
+            int(table["mtime_ns"]),
+            str(table["sha256"]),
+            str(table["trust"]),
+            str(table["source"]),
+            str(table["verified_at"]),
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -21,7 +21,7 @@ from codeforge.models.sources.base import (
 )
 from codeforge.models.store import hash_file, read_json, write_json
 
-_METADATA_S = 8.0
+_METADATA_S = 5.0
 HUB_UNREACHABLE = "the hub can't be reached"
 
 
