@@ -185,13 +185,13 @@ class BatchDecoder:
             common += 1
         self._prompt = []
         self._lib.llama_memory_seq_rm(self._memory, 0, common, -1)
-        for start in range(common, len(prompt), 512):
-            piece = prompt[start : start + 512]
-            last = start + len(piece) == len(prompt)
+        # The last token goes alone: in a batch its logits differ in the last digits, and a seed would answer
+        # otherwise on a fresh cache than on a warm one.
+        last = len(prompt) - 1
+        for start in [*range(common, last, 512), last]:
+            piece = prompt[start : min(start + 512, last)] or prompt[last:]
             self._fill([(token, start + i, 0) for i, token in enumerate(piece)], logits_last_only=True)
             self._decode()
-            if last:
-                break
         self.prompt_tokens_evaluated += len(prompt) - common
         self._prompt = prompt
 

@@ -152,7 +152,7 @@ class LlamaCppModel:
     def _generate(self, prompt: list[int], request: ChatRequest, prefix: str) -> ChatStream:
         self._check_fits(prompt, request)
         started = time.monotonic()
-        evaluated = self._to_evaluate(prompt)
+        evaluated = self._evaluate_all_but_last(prompt)
         text = TextStream(request.stop)
         parts = [prefix] if prefix else []
         if prefix:
@@ -160,7 +160,9 @@ class LlamaCppModel:
         logprobs: list[TokenLogprob] = []
         reason, count, first_token_at = "length", 0, started
         with closing(self._tokens(prompt, request)) as tokens:
-            for token in tokens:
+            while True:
+                with _decoding():
+                    token = next(tokens)
                 if count == 0:
                     first_token_at = time.monotonic()
                 if self._lib.llama_vocab_is_eog(self._vocab, token):
@@ -220,17 +222,23 @@ class LlamaCppModel:
                 hint="lower --budget-tokens",
             )
 
-    def _to_evaluate(self, prompt: list[int]) -> int:
-        """Prompt tokens that are not in the cache (llama-cpp-python keeps the longest common beginning)."""
+    def _evaluate_all_but_last(self, prompt: list[int]) -> int:
+        """Bring the cache to `prompt` without its last token; the count of prompt tokens that it lacked.
+
+        The last token is left to `generate`, which then always evaluates it alone. Evaluated in a batch, its
+        logits differ in the last digits, and a seed would give another answer on a fresh cache.
+        """
         cached = self._llama.input_ids[: self._llama.n_tokens].tolist()
         common = 0
         for old, new in zip(cached, prompt, strict=False):
             if old != new:
                 break
             common += 1
-        if common == len(prompt):
-            # All of it is there; its last token is evaluated again for its logits, unless nothing came after.
-            return 0 if len(cached) == len(prompt) else 1
+        if common >= len(prompt) - 1:
+            return 0 if common == len(cached) == len(prompt) else 1
+        self._llama.n_tokens = common
+        with _decoding():
+            self._llama.eval(prompt[common:-1])
         return len(prompt) - common
 
     def _logprob(self, token: int) -> float:
@@ -281,3 +289,16 @@ class LlamaCppModel:
                 yield
             finally:
                 self._owner = None
+
+
+@contextmanager
+def _decoding() -> Iterator[None]:
+    """Tell a failure inside llama.cpp as what it is."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise EnvironmentUnavailableError(
+            f"llama.cpp stopped: {error}.",
+            kept="nothing of this answer is used",
+            hint="close something that takes memory, or lower --budget-tokens",
+        ) from error

@@ -1,6 +1,7 @@
 """Opening llama.cpp, a model file and an adapter, each failure told as what to do about it."""
 
 import ctypes
+import logging
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ from codeforge.errors import EnvironmentUnavailableError
 
 # Small enough that Ctrl-C during a long prompt is heard within a second or two; measured no slower than 512.
 _BATCH = 128
+# Up to here the key-value cache is small whatever the model; beyond, the file is asked first.
+_HARMLESS_CONTEXT = 8192
+_BYTES_PER_VALUE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ def open_llama(path: Path, *, n_ctx: int, threads: int) -> Any:
         raise EnvironmentUnavailableError(
             f"There is no model file {path}.", hint="run `codeforge models list`"
         )
+    if n_ctx > _HARMLESS_CONTEXT:
+        n_ctx = _affordable_context(llama_cpp, path, n_ctx)
     try:
         llama = llama_cpp.Llama(
             str(path),
@@ -70,7 +76,7 @@ def open_llama(path: Path, *, n_ctx: int, threads: int) -> Any:
         )
     except ValueError as error:
         raise _load_error(path, n_ctx, str(error)) from error
-    trained = int(llama.metadata.get(f"{llama.metadata.get('general.architecture')}.context_length", n_ctx))
+    trained = _number(llama.metadata, "context_length", n_ctx)
     if n_ctx > trained:
         llama.close()
         return open_llama(path, n_ctx=trained, threads=threads)
@@ -96,6 +102,61 @@ def open_adapter(llama: Any, path: Path, scale: float) -> Adapter:
             hint="give an adapter in GGUF form that was trained on this model",
         )
     return adapter
+
+
+def _affordable_context(llama_cpp: Any, path: Path, n_ctx: int) -> int:
+    """`n_ctx`, at most what the model was trained for.
+
+    Raises:
+        EnvironmentUnavailableError: its key-value cache would not fit in the memory that is available.
+    """
+    from codeforge.models.machine import available_memory
+
+    metadata = _metadata(llama_cpp, path)
+    n_ctx = min(n_ctx, _number(metadata, "context_length", n_ctx))
+    heads = max(1, _number(metadata, "attention.head_count", 1))
+    head_size = _number(metadata, "attention.key_length", _number(metadata, "embedding_length", 0) // heads)
+    cached_heads = _number(metadata, "block_count", 0) * _number(metadata, "attention.head_count_kv", heads)
+    needed = 2 * _BYTES_PER_VALUE * cached_heads * head_size * n_ctx
+    available = available_memory()
+    if needed > available:
+        raise EnvironmentUnavailableError(
+            f"A context of {n_ctx} tokens takes {needed / 1e9:.1f} GB beside the model, "
+            f"but {available / 1e9:.1f} GB are available.",
+            hint="ask for a smaller context, or close something",
+        )
+    return n_ctx
+
+
+def _metadata(llama_cpp: Any, path: Path) -> dict[str, str]:
+    """The file's own description, read without loading the weights."""
+    logging.getLogger("llama-cpp-python").setLevel(logging.ERROR)
+    params = llama_cpp.llama_model_default_params()
+    params.vocab_only = True
+    model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
+    if not model:
+        raise _load_error(path, 0, "")
+    try:
+        places = range(int(llama_cpp.llama_model_meta_count(model)))
+        return {
+            _text(llama_cpp.llama_model_meta_key_by_index, model, place): _text(
+                llama_cpp.llama_model_meta_val_str_by_index, model, place
+            )
+            for place in places
+        }
+    finally:
+        llama_cpp.llama_model_free(model)
+
+
+def _text(function: Any, model: Any, place: int) -> str:
+    buffer = ctypes.create_string_buffer(256)
+    function(model, place, ctypes.cast(buffer, ctypes.c_char_p), len(buffer))
+    return buffer.value.decode("utf-8", "replace")
+
+
+def _number(metadata: dict[str, str], key: str, default: int) -> int:
+    text = metadata.get(f"{metadata.get('general.architecture')}.{key}", "")
+    return int(text) if text.isdigit() else default
 
 
 def _load_error(path: Path, n_ctx: int, text: str) -> EnvironmentUnavailableError:

@@ -13,6 +13,11 @@ from codeforge.models.registry import check_name, open_model
 ASK = ChatRequest((Message("user", "?"),))
 
 
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEFORGE_DATA_DIR", str(tmp_path / "data"))
+
+
 def test_no_model_says_what_to_do() -> None:
     for spec in (None, "auto"):
         with pytest.raises(EnvironmentUnavailableError) as caught:
