@@ -91,6 +91,12 @@ class Settings(BaseSettings):
     budget_tokens: Annotated[int | None, _Auto] = Field(default=None, ge=256)
     """Most tokens of a prompt; "auto" goes by the model."""
 
+    mutations: int = Field(default=200, ge=0, le=10000)
+    """Most deterministic one-line changes tried before a model is asked; 0 turns them off."""
+
+    mutation_seconds: float = Field(default=60.0, ge=0)
+    """Longest time for trying them."""
+
     timeout_s: float = Field(default=120.0, gt=0)
     """Longest run of the test command, in seconds."""
 

@@ -106,6 +106,8 @@ def fix_order(arguments: FixArguments, issue: str, where: Path) -> tuple[FixOrde
         timeout_s=settings.timeout_s,
         seed=settings.seed,
         temperature=settings.temperature,
+        mutations=settings.mutations,
+        screen_s=settings.mutation_seconds,
         network=settings.sandbox.network,
         memory_bytes=settings.sandbox.memory_mb * 1024**2,
     )

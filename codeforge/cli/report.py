@@ -1,8 +1,8 @@
 """The result of `fix` for a person and for a program."""
 
-import sys
 from dataclasses import asdict
 
+from codeforge.cli.diff_view import show_diff
 from codeforge.cli.progress import summary
 from codeforge.engine.candidate import Candidate
 from codeforge.engine.deliver import Delivered
@@ -25,17 +25,6 @@ def show_result(done: FixedSession, delivered: Delivered | None) -> None:
     done_what = f"committed as {delivered.commit[:12]}" if delivered.commit else "applied"
     for line in (*delivered.notes, f"{done_what}; `codeforge undo {delivered.entry}` takes it back"):
         print(line)  # noqa: T201
-
-
-def show_diff(diff: str) -> None:
-    """Print a diff, with colours on a terminal."""
-    if not sys.stdout.isatty():
-        sys.stdout.write(diff)
-        return
-    from rich.console import Console
-    from rich.syntax import Syntax
-
-    Console().print(Syntax(diff, "diff", theme="ansi_dark", background_color="default"))
 
 
 def _verdict(result: FixResult) -> list[str]:

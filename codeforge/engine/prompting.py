@@ -192,7 +192,8 @@ def _item(excerpt: Excerpt, kind: str, priority: float, evidence: Evidence | Non
     lines = evidence.suspicious.get(excerpt.path, {}) if evidence else {}
     note = _suspicion_note(excerpt, lines)
     title = f"File `{excerpt.path}`" if kind == "file" else f"From `{excerpt.path}`, line {excerpt.start}"
-    text = f"{title}:\n```python\n{excerpt.text}\n```{note}"
+    shown = excerpt.text.strip("\n")
+    text = f"{title}:\n```python\n{shown}\n```{note}"
     return ContextItem(kind=kind, title=f"{excerpt.path}:{excerpt.start}", text=text, priority=priority)
 
 

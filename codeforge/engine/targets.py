@@ -39,7 +39,7 @@ def whole_file(root: Path, path: str) -> Excerpt | None:
         lines = read_text_file(root, path).text.splitlines()
     except CodeforgeError:
         return None  # binary, huge or gone: no context can come from it
-    return Excerpt(path, 1, len(lines), "\n".join(lines).strip("\n"))
+    return Excerpt(path, 1, len(lines), "\n".join(lines))
 
 
 def entity_source(root: Path, entity: Entity) -> Excerpt | None:
