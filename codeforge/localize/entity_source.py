@@ -12,8 +12,7 @@ from codeforge.patch.entities import EntitySpan
 from codeforge.patch.textfile import MAX_BYTES
 
 # Cheap and generous: it only decides which files are parsed.
-_DEFINED = re.compile(rb"(?:^|[;\n\r])[ \t\f]*(?:(?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)")
-_DEFINED_TEXT = re.compile(r"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
+_DEFINED = re.compile(r"(?:^|[;:])[ \t\f]*(?:async[ \t]+)?(?:def|class)[ \t\\]+([^\W\d]\w*)", re.MULTILINE)
 
 _Stamp = tuple[int, int, int]
 
@@ -76,9 +75,8 @@ class RepoEntitySource:
         stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         known = self._names.get(path)
         if known is None or known.stamp != stamp:
-            raw = read_source(self._root, path, max_bytes=MAX_BYTES) or b""
-            names = frozenset(name.decode("utf-8", "replace") for name in _DEFINED.findall(raw))
-            known = self._names[path] = _Names(stamp, names)
+            text = self.source(path) or ""
+            known = self._names[path] = _Names(stamp, frozenset(_DEFINED.findall(text)))
         return known.names
 
     def _spans(self, path: str, wanted: frozenset[str]) -> list[EntitySpan]:
@@ -103,4 +101,4 @@ def _defined_names(code: str) -> list[str]:
     """The names that a block defines at any depth; a block that doesn't parse gives those that do."""
     parser = parser_for("block.py")
     names = [entity.name for entity in parser.parse(code).entities] if parser else []
-    return [*names, *_DEFINED_TEXT.findall(code)]
+    return [*names, *_DEFINED.findall(code)]

@@ -65,7 +65,10 @@ class PythonParser:
 
         source = text.encode("utf-8", "replace")
         tree = self._parser.parse(source)
-        captured = QueryCursor(self._query).captures(tree.root_node)
+        found_nodes = QueryCursor(self._query).captures(tree.root_node)
+        captured = {
+            name: sorted(nodes, key=lambda node: node.start_byte) for name, nodes in found_nodes.items()
+        }
         found = _nested([_definition(node, source) for node in captured.get("definition", ())])
         file_calls = _assign_calls(captured.get("called", ()), found, source)
         imports = [name for node in captured.get("import", ()) for name in _imported(_text(node, source))]
