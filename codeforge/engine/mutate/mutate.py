@@ -132,13 +132,13 @@ class _Distinct:
 
 
 def _chunks(view: View, body: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
-    """The outermost functions, methods included."""
+    """The outermost functions, methods included, and the other statements outside functions."""
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.ClassDef):
+            yield from _chunks(view, node.body)
+        elif view.owns_its_lines(node):
             assert node.end_lineno is not None
             yield view.line_start(node.lineno), view.line_start(node.end_lineno + 1)
-        elif isinstance(node, ast.ClassDef):
-            yield from _chunks(view, node.body)
 
 
 def _mutation(view: View, proposal: Proposal, score: float) -> Mutation:

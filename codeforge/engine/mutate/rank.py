@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heapreplace
 
 from codeforge.engine.mutate.evidence import Weights
 from codeforge.engine.mutate.model import Proposal
@@ -50,13 +51,21 @@ def interleaved(candidates: list[tuple[float, Proposal]]) -> Iterator[tuple[floa
         score /= 1 + _SAME_LINE * by_line[place[1]]
         return score * _SAME_PLACE ** by_place[place]
 
-    while groups:
-        place = max(groups, key=standing)
+    heap = [(-standing(place), number, place) for number, place in enumerate(groups)]
+    heapify(heap)
+    while heap:
+        # Standings only fall, so a stale one is an upper bound: look again before it is believed.
+        _, number, place = heap[0]
         value = standing(place)
+        if -value > heap[0][0]:
+            heapreplace(heap, (-value, number, place))
+            continue
         _, proposal = groups[place].pop()
-        if not groups[place]:
-            del groups[place]
         by_operator[place[0]] += 1
         by_line[place[1]] += 1
         by_place[place] += 1
+        if groups[place]:
+            heapreplace(heap, (-standing(place), number, place))
+        else:
+            heappop(heap)
         yield value, proposal

@@ -24,16 +24,19 @@ _BY_KIND = {
     "dict": ("dict", "defaultdict", "Counter", "OrderedDict"),
 }
 _CALL_KINDS = {function: kind for kind, functions in _BY_KIND.items() for function in functions}
-_METHOD_KINDS = {
-    "append": "list", "extend": "list", "insert": "list", "popleft": "list", "appendleft": "list", "add": "set",
-    "discard": "set", "issubset": "set", "issuperset": "set", "items": "dict", "keys": "dict", "values": "dict",
-    "setdefault": "dict", "get": "dict", "split": "str", "strip": "str", "startswith": "str", "endswith": "str",
-    "find": "str", "rfind": "str", "lower": "str", "upper": "str", "join": "str", "format": "str",
-}  # fmt: skip
-_RESULT_KINDS = {
-    "split": "list", "strip": "str", "find": "int", "rfind": "int", "index": "int", "count": "int",
-    "lower": "str", "upper": "str", "join": "str", "keys": "list", "values": "list", "items": "list",
-}  # fmt: skip
+_METHODS_OF = {
+    "list": "append extend insert popleft appendleft",
+    "set": "add discard issubset issuperset",
+    "dict": "items keys values setdefault get",
+    "str": "split strip startswith endswith find rfind lower upper join format",
+}
+_METHOD_KINDS = {method: kind for kind, names in _METHODS_OF.items() for method in names.split()}
+_METHODS_GIVING = {
+    "list": "split keys values items",
+    "str": "strip lower upper join",
+    "int": "find rfind index count",
+}
+_RESULT_KINDS = {method: kind for kind, names in _METHODS_GIVING.items() for method in names.split()}
 GROWING = frozenset(
     [
         "append",
@@ -60,7 +63,7 @@ class Scope:
         parent: the scope of the function around it.
         params: its parameters, in order.
         stores: the lines at which each local name is bound, in order (parameters: the function's line).
-        loads: the lines at which each name is read, nested functions included.
+        loads, load_nodes: the lines and places at which each name is read, nested functions included.
         kinds: what a name seems to hold; absent when nothing is known.
     """
 
@@ -70,6 +73,7 @@ class Scope:
         self.params = _parameters(node)
         self.stores: dict[str, list[int]] = defaultdict(list)
         self.loads: dict[str, list[int]] = defaultdict(list)
+        self.load_nodes: dict[str, list[ast.Name]] = defaultdict(list)
         for param in self.params:
             self.stores[param].append(getattr(node, "lineno", 1))
         for inner in own_nodes(node):
@@ -78,6 +82,8 @@ class Scope:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
                 self.loads[inner.id].append(inner.lineno)
+                self.load_nodes[inner.id].append(inner)
+        self._grown: dict[str, bool] = {}
         self.kinds: dict[str, Kinds] = {}
         for _ in range(2):  # the second pass sees what the first one learned
             self._learn()
@@ -111,7 +117,9 @@ class Scope:
         """A container made here, to which no code of this scope adds anything."""
         if name not in self.stores or not (self.kinds_of_name(name) & {"list", "set", "dict"}):
             return False
-        return not any(_grows(node, name) for node in ast.walk(self.node))
+        if name not in self._grown:
+            self._grown[name] = any(_grows(node, name) for node in ast.walk(self.node))
+        return not self._grown[name]
 
     def infer(self, node: ast.AST | None) -> Kinds:
         """What an expression seems to hold."""

@@ -152,13 +152,15 @@ class View:
         return [node.name for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
 
     @cached_property
-    def attributes(self) -> dict[str, int]:
-        """Attribute names used anywhere in the file, and how often."""
-        counts: dict[str, int] = {}
+    def attributes(self) -> list[str]:
+        """Attributes used anywhere in the file other than as methods."""
+        found: dict[str, None] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Attribute):
-                counts[node.attr] = counts.get(node.attr, 0) + 1
-        return counts
+                above = self._parents.get(node)
+                if not (isinstance(above, ast.Call) and above.func is node):
+                    found[node.attr] = None
+        return list(found)
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The list of statements that holds this one."""

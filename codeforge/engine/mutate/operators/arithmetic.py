@@ -152,7 +152,7 @@ def _argument_places(
 
 
 def add_operand(view: View, node: ast.AST) -> Iterator[Proposal]:
-    """`k` → `k - n`, `k + n` for whole numbers `n` in scope, where `k` is an argument, a bound or an index."""
+    """`k` → `k - n`, `k + n` for whole numbers `n` in scope, where `k` is an argument or a bound."""
     if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return
     above, scope = view.parent(node), view.scope(node)

@@ -59,11 +59,8 @@ def replace_attribute(view: View, node: ast.AST) -> Iterator[Proposal]:
     called = isinstance(view.parent(node), ast.Call) and getattr(view.parent(node), "func", None) is node
     if called:
         return
-    ranked = []
-    for name in view.attributes:
-        if name == node.attr or _only_called(view, name):
-            continue
-        ranked.append((0.3 * _likeness(node.attr, name), name))
+    others = [name for name in view.attributes if name != node.attr]
+    ranked = [(0.3 * _likeness(node.attr, name), name) for name in others]
     ranked.sort(key=lambda item: (-item[0], item[1]))
     start = view.span(node)[1] - len(node.attr)
     for prior, name in ranked[:4]:
@@ -103,14 +100,7 @@ def _likeness(one: str, other: str) -> float:
 def _unused(view: View, node: ast.AST, name: str) -> bool:
     """Bound in this function and read nowhere, or only to build it up (`counts[x] += 1`)."""
     scope = view.scope(node)
-    if name not in scope.stores:
-        return False
-    loads = [
-        inner
-        for inner in ast.walk(scope.node)
-        if isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Load)
-    ]
-    return all(_builds_up(view, load) for load in loads)
+    return name in scope.stores and all(_builds_up(view, load) for load in scope.load_nodes.get(name, []))
 
 
 def _builds_up(view: View, load: ast.Name) -> bool:
@@ -136,11 +126,3 @@ def _elsewhere(view: View, node: ast.AST, name: str) -> bool:
         for child in ast.iter_child_nodes(above)
         for inner in ([child] if isinstance(child, ast.Name) else [])
     )
-
-
-def _only_called(view: View, attribute: str) -> bool:
-    """Whether the file uses an attribute only as a method."""
-    uses = [
-        node for node in ast.walk(view.tree) if isinstance(node, ast.Attribute) and node.attr == attribute
-    ]
-    return all(isinstance(call := view.parent(node), ast.Call) and call.func is node for node in uses)

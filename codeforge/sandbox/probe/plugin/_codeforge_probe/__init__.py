@@ -15,7 +15,6 @@ The reader is `codeforge.sandbox.probe.read`; the variables are set by `probe_en
 """
 
 # os.path, because Python 3.8 is old enough to lack half of pathlib, and paths here are only compared:
-# ruff: noqa: PTH100, PTH109, PTH123
 from __future__ import annotations
 
 import inspect

@@ -4,7 +4,6 @@ Part of the plugin in this folder: Python 3.8, standard library only.
 """
 
 # os.path, because Python 3.8 is old enough to lack half of pathlib, and paths here are only compared:
-# ruff: noqa: PTH100
 from __future__ import annotations
 
 import ast

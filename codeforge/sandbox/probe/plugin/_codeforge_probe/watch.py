@@ -142,7 +142,7 @@ class Watch:
         signal.setitimer(signal.ITIMER_REAL, limit, REPEAT_S)
         # A loop inside C code never lets Python handle the signal: then the process ends, stacks first.
         if self._file is None:
-            self._file = open(self._stacks, "a", encoding="utf-8")  # noqa: PTH123 (kept open)
+            self._file = open(self._stacks, "a", encoding="utf-8")
         faulthandler.dump_traceback_later(limit * 2 + 5, exit=True, file=self._file)
 
     def __exit__(self, *exc: object) -> None:
