@@ -43,7 +43,8 @@ class HubFetcher:
             raise SourceUnavailableError(f"the hub's file has SHA-256 {sha256}, not {expected}")
         partial = _partial(entry, folder)
         done = _resume(partial, sha256, size)
-        sink.start(f"{entry.name} (hub)", size, done)
+        sink.note(f"{entry.name}: from the hub")
+        sink.start(entry.name, size, done)
         try:
             with watched(lambda: size_of(partial), sink):
                 self._download(location, partial, done, size)

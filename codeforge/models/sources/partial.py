@@ -76,6 +76,8 @@ class PartialFile:
 
     def _open(self) -> None:
         """Keep the listed parts that are really here; cut off everything behind them."""
+        for half_written in self.path.parent.glob(f".{self._state.name}.*"):
+            half_written.unlink(missing_ok=True)
         if not self.path.exists():
             return
         table = read_json(self._state)

