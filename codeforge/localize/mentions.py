@@ -1,6 +1,7 @@
 """What an issue text names: tracebacks, paths, symbols."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,21 +10,22 @@ from math import log1p
 from codeforge.localize.tokens import count_words
 
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\n]+))?')
-_SHORT_FRAME = re.compile(r"^\s*(?:[>E]\s+)?([\w./\\-]+\.\w{1,4}):(\d+):(?: in ([\w.<>]+))?", re.MULTILINE)
+_SHORT_FRAME = re.compile(r"^[ \t]*(?:[>E][ \t]+)?([\w./\\-]{1,300}):(\d+):(?: in ([\w.<>]+))?", re.MULTILINE)
 _TRACE_GAP = 12
 """More lines than this between two frames, and they belong to two tracebacks."""
 
-_PATH = re.compile(
-    r"(?<![\w/\\.])(?:[\w.@+-]+[/\\])*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,5}\b|(?:[\w.-]+/)+[\w.-]+"
-)
+_PATH = re.compile(r"[\w.@+/\\-]+")
+_EXTENSION = re.compile(r"[^/]\.[A-Za-z]\w{0,5}$")
 _DOTTED = re.compile(r"(?<![\w./])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-_QUOTED = re.compile(r"`+([^`\n]{1,200})`+")
+_QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _CALLED = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)\(")
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINED = re.compile(r"\b(?:def|class|function|method|module)\s+`*([A-Za-z_]\w*)")
 _CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 _URL = re.compile(r"\b[a-z]+://\S+")
 
+LONGEST = 250
+"""Characters of a name or path; longer ones are data."""
 MOST_TEXT = 100_000
 """Characters of an issue that are looked at."""
 
@@ -59,13 +61,16 @@ class Mentions:
     @cached_property
     def paths(self) -> list[str]:
         """Things that look like paths, each once, with forward slashes."""
-        found = (match.group().replace("\\", "/").strip(".") for match in _PATH.finditer(self.prose))
-        return list(dict.fromkeys(path.removeprefix("./").lstrip("/") for path in found))
+        found = (match.group().replace("\\", "/") for match in _PATH.finditer(self.prose))
+        trimmed = (
+            path.removeprefix("./").lstrip("/").rstrip("./-") for path in found if len(path) <= LONGEST
+        )
+        return list(dict.fromkeys(path for path in trimmed if "/" in path or _EXTENSION.search(path)))
 
     @cached_property
     def dotted(self) -> list[str]:
         """Dotted names, each once."""
-        return list(dict.fromkeys(_DOTTED.findall(self.prose)))
+        return [name for name in dict.fromkeys(_DOTTED.findall(self.prose)) if len(name) <= LONGEST]
 
     @cached_property
     def symbols(self) -> dict[str, float]:
@@ -83,8 +88,7 @@ class Mentions:
 
 
 def _frames(text: str) -> list[TextFrame]:
-    starts = [0]
-    starts.extend(match.end() for match in re.finditer("\n", text))
+    ends = [match.start() for match in re.finditer("\n", text)]
     found = [(m.start(), m[1], int(m[2]), m[3] or "") for m in _PYTHON_FRAME.finditer(text)]
     found += [(m.start(), m[1], int(m[2]), m[3] or "") for m in _SHORT_FRAME.finditer(text)]
     found.sort()
@@ -93,8 +97,8 @@ def _frames(text: str) -> list[TextFrame]:
     heads = [m.start() for m in re.finditer(r"Traceback \(most recent call last\)", text)]
     last_place = -1
     for place, path, line, function in found:
-        row = text.count("\n", 0, place)
-        new = row - last_line > _TRACE_GAP or any(last_place < head < place for head in heads)
+        row = bisect_left(ends, place)
+        new = row - last_line > _TRACE_GAP or bisect_left(heads, last_place) < bisect_left(heads, place)
         if new or not traces:
             traces.append([])
         traces[-1].append((path.replace("\\", "/"), line, function.strip()))
@@ -111,7 +115,7 @@ def _symbols(text: str) -> dict[str, float]:
 
     def add(names: Iterable[str], surety: float) -> None:
         for name in names:
-            if len(name) > 1:
+            if 1 < len(name) <= LONGEST:
                 sure[name] = max(sure.get(name, 0.0), surety)
 
     for quoted in _QUOTED.findall(text):
