@@ -91,7 +91,7 @@ def describe(event: Event) -> str:
         case ModelAsked(model, _, samples, round_):
             return f"asking {model} for {samples} answer(s), round {round_}"
         case ProposalRefused(_, reason):
-            return f"  answer refused: {reason.splitlines()[0]}"
+            return f"  answer refused: {' '.join(reason.split())[:300]}"
         case CandidateChecked(candidate):
             mark = "accepted" if candidate.reward.accepted else "rejected"
             return f"  {candidate.id} ({candidate.origin.operator}) {mark}: {candidate.reward.diagnosis}"
@@ -103,6 +103,8 @@ def summary(check: CheckResult) -> str:
     """A check in a few words."""
     if check.timed_out:
         return f"timed out after {check.duration_s:.0f} s"
+    if check.stopped_because:
+        return f"was stopped: {check.stopped_because}"
     if not check.outcomes:
         return "passes" if check.passed else f"fails (exit status {check.exit_code})"
     failing = len(check.failing)

@@ -80,6 +80,8 @@ def _diagnosis(
     sentences: list[str] = []
     if check.timed_out:
         sentences.append(f"The check ran out of time after {check.duration_s:.0f} s.")
+    elif check.stopped_because:
+        sentences.append(f"The check was stopped: {check.stopped_because}")
     elif check.passed:
         sentences.append("The check passes.")
     else:

@@ -123,6 +123,14 @@ class CheckResult:
         return tuple(outcome for outcome in self.outcomes if outcome.status in bad)
 
     @property
+    def stopped_because(self) -> str:
+        """Why codeforge killed the command, in words; "" when it ended by itself."""
+        if self.exit_code is not None:
+            return ""
+        lines = self.stderr_tail.strip().splitlines()
+        return lines[-1] if lines else f"it ran out of time after {self.duration_s:.0f} s"
+
+    @property
     def pass_fraction(self) -> float:
         """Share of non-skipped tests that pass; 1.0 or 0.0 by exit status when none was parsed."""
         counted = [outcome for outcome in self.outcomes if outcome.status is not TestStatus.SKIPPED]
