@@ -225,3 +225,15 @@ def test_commands_that_run_pytest(command: str) -> None:
 )
 def test_commands_that_do_not(command: str) -> None:
     assert not is_pytest_command(command)
+
+
+def test_types_of_locals_are_seen(repo: Path) -> None:
+    write(
+        repo,
+        "def test_a(): assert choose(True) == 1\ndef test_b():\n    divide(1, 0.5)\n    divide('x', 1)\n",
+    )
+    types = run(repo).types["mod.py"]
+    lines = MODULE.splitlines()
+    assert types[lines.index("def choose(flag):") + 1] == {"flag": {"bool"}}
+    divide = types[lines.index("def divide(a, b):") + 1]
+    assert divide["a"] == {"int", "str"} and divide["b"] == {"float", "int"} and divide["shy"] == {"Shy"}

@@ -1,10 +1,10 @@
 """The nouns of the mutations: `Mutation`, `MutationHints`, `Proposal`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codeforge.patch.model import EditBlock
-from codeforge.sandbox.probe.model import FailureDetail
+from codeforge.sandbox.probe.model import FailureDetail, ObservedTypes, ProbeReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class MutationHints:
         exc_types: types of the exceptions of the failing tests ("AssertionError" included).
         messages: their messages.
         hung: some test did not finish.
+        types: observed types of locals; see `ProbeReport.types`.
         comparisons: (expected, actual) of failed comparisons, as Python literals where they are.
     """
 
@@ -41,10 +42,18 @@ class MutationHints:
     messages: tuple[str, ...] = ()
     hung: bool = False
     comparisons: tuple[tuple[str, str], ...] = ()
+    types: ObservedTypes = field(default_factory=dict)
 
     @classmethod
-    def from_failures(cls, failures: Sequence[FailureDetail]) -> "MutationHints":
-        """The hints that the probe's failures give."""
+    def from_report(cls, report: ProbeReport) -> "MutationHints":
+        """The hints that a run under the probe gives."""
+        return cls.from_failures(report.failures, report.types)
+
+    @classmethod
+    def from_failures(
+        cls, failures: Sequence[FailureDetail], types: ObservedTypes | None = None
+    ) -> "MutationHints":
+        """The hints that failures give, and what was seen of the types of locals."""
         return cls(
             exc_types=tuple(failure.exc_type for failure in failures),
             messages=tuple(failure.message for failure in failures),
@@ -54,6 +63,7 @@ class MutationHints:
                 for failure in failures
                 if failure.expected and failure.actual
             ),
+            types=types or {},
         )
 
 

@@ -35,12 +35,13 @@ def mutate(
     Returns:
         nothing for a source that is not Python.
     """
+    hints = hints or MutationHints()
     try:
-        view = View(source, path)
+        view = View(source, path, hints.types.get(path))
     except (SyntaxError, ValueError, RecursionError):
         return []
     weigh = _line_weights(view, dict(suspicions))
-    candidates = scored(_proposals(view, weigh), tag_weights(hints or MutationHints()), seed)
+    candidates = scored(_proposals(view, weigh), tag_weights(hints), seed)
     distinct = _Distinct(view)
     found: list[Mutation] = []
     for score, proposal in interleaved(candidates):

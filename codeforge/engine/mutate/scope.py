@@ -2,7 +2,7 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Kinds = frozenset[
@@ -67,7 +67,9 @@ class Scope:
         kinds: what a name seems to hold; absent when nothing is known.
     """
 
-    def __init__(self, node: ast.AST, parent: "Scope | None") -> None:
+    def __init__(
+        self, node: ast.AST, parent: "Scope | None", observed: Mapping[str, frozenset[str]] | None = None
+    ) -> None:
         self.node = node
         self.parent = parent
         self.params = _parameters(node)
@@ -84,7 +86,9 @@ class Scope:
                 self.loads[inner.id].append(inner.lineno)
                 self.load_nodes[inner.id].append(inner)
         self._grown: dict[str, bool] = {}
-        self.kinds: dict[str, Kinds] = {}
+        known = {name: kinds_of_types(types) for name, types in (observed or {}).items()}
+        self._observed = {name: kinds for name, kinds in known.items() if kinds}
+        self.kinds: dict[str, Kinds] = dict(self._observed)
         for _ in range(2):  # the second pass sees what the first one learned
             self._learn()
 
@@ -152,7 +156,7 @@ class Scope:
     def _learn(self) -> None:
         for node in ast.walk(self.node):
             for name, kinds in self._evidence(node):
-                if kinds:
+                if kinds and name not in self._observed:
                     self.kinds[name] = self.kinds.get(name, UNKNOWN) | kinds
 
     def _evidence(self, node: ast.AST) -> Iterator[tuple[str, Kinds]]:
@@ -226,6 +230,29 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from own_nodes(child)
 
 
+_TYPES_OF = {
+    "int": "int",
+    "float": "float Decimal Fraction",
+    "bool": "bool",
+    "str": "str bytes",
+    "list": "list tuple deque",
+    "dict": "dict defaultdict OrderedDict Counter",
+    "set": "set frozenset",
+    "function": "function method type builtin_function_or_method",
+}
+_KIND_OF_TYPE = {name: kind for kind, names in _TYPES_OF.items() for name in names.split()}
+
+
+def kinds_of_types(types: frozenset[str]) -> Kinds:
+    """Kinds of observed type names; `None` says nothing."""
+    return frozenset(_KIND_OF_TYPE.get(name, f"object:{name}") for name in types if name != "NoneType")
+
+
+def is_object(kinds: Kinds) -> bool:
+    """Known to be an object of some class, nothing that adds up or can be sliced."""
+    return bool(kinds) and all(kind.startswith("object:") or kind == "function" for kind in kinds)
+
+
 def compatible(one: Kinds, other: Kinds) -> bool:
     """Whether a value of one kind could stand where the other stands."""
     if not one or not other:
@@ -285,9 +312,11 @@ def _called(node: ast.Call) -> Iterator[tuple[str, Kinds]]:
         kind = _METHOD_KINDS.get(node.func.attr)
         if kind is not None:
             yield from _named(node.func.value, kind)
-    elif getattr(node.func, "id", "") == "range":
-        for argument in node.args:
-            yield from _named(argument, "int")
+    else:
+        yield from _named(node.func, "function")
+        if getattr(node.func, "id", "") == "range":
+            for argument in node.args:
+                yield from _named(argument, "int")
 
 
 def _named(node: ast.AST | None, kind: str) -> Iterator[tuple[str, Kinds]]:

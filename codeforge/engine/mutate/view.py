@@ -3,7 +3,7 @@
 import ast
 import itertools
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from codeforge.engine.mutate.model import Proposal
@@ -38,7 +38,10 @@ class View:
         SyntaxError: the source is not Python.
     """
 
-    def __init__(self, source: str, path: str) -> None:
+    def __init__(
+        self, source: str, path: str, types: Mapping[int, Mapping[str, frozenset[str]]] | None = None
+    ) -> None:
+        self._types = types or {}
         source = source.replace("\r\n", "\n")
         self.source = source if source.endswith("\n") else f"{source}\n"
         self.path = path
@@ -115,8 +118,14 @@ class View:
         if owner not in self._scopes:
             above = self.function(owner) if owner is not self.tree else None
             parent = self.scope(above.body[0]) if above is not None else None
-            self._scopes[owner] = Scope(owner, parent)
+            self._scopes[owner] = Scope(owner, parent, self._observed(owner))
         return self._scopes[owner]
+
+    def _observed(self, owner: ast.AST) -> Mapping[str, frozenset[str]]:
+        """The observed types of a function's locals; a code object's first line is its first decorator's."""
+        decorators = getattr(owner, "decorator_list", [])
+        lines = [getattr(owner, "lineno", 0), *[decorator.lineno for decorator in decorators]]
+        return self._types.get(min(lines), {})
 
     def inner_names(self, node: ast.AST) -> list[str]:
         """Names bound by the comprehensions and lambdas around a node."""

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from codeforge.sandbox.model import TestOutcome
 
+# By path, by first line of a function, by local name: names of types.
+ObservedTypes = Mapping[str, Mapping[int, Mapping[str, frozenset[str]]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -72,6 +75,8 @@ class ProbeReport:
         outcomes: one a test, in the order they ran; an error of collection counts as one.
         failures: one for each outcome that failed and left a record.
         coverage: by test id, by path (relative to the root): the lines that ran. No test files.
+        types: by path, by first line of a function (its decorators included), by local name: the names of
+            the types of the values that it held when the function returned.
         complete: the run came to its end (was not killed).
     """
 
@@ -79,3 +84,4 @@ class ProbeReport:
     failures: tuple[FailureDetail, ...]
     coverage: Mapping[str, Mapping[str, frozenset[int]]]
     complete: bool
+    types: ObservedTypes = field(default_factory=dict)

@@ -10,6 +10,7 @@ from codeforge.sandbox.model import TestOutcome, TestStatus
 from codeforge.sandbox.probe.calls import call_under_test, compared
 from codeforge.sandbox.probe.model import FailureDetail, Frame, ProbeReport
 
+_Types = dict[str, dict[int, dict[str, frozenset[str]]]]
 _STATUS = {
     "passed": TestStatus.PASSED,
     "failed": TestStatus.FAILED,
@@ -31,6 +32,7 @@ def read_probe(out: Path, root: Path) -> ProbeReport:
     outcomes: list[TestOutcome] = []
     failures: list[FailureDetail] = []
     coverage: dict[str, Mapping[str, frozenset[int]]] = {}
+    types: _Types = {}
     started: dict[str, None] = {}
     complete = False
     for record in _records(out):
@@ -47,11 +49,20 @@ def read_probe(out: Path, root: Path) -> ProbeReport:
                 failures.append(detail)
             if record.get("lines"):
                 coverage[test_id] = {path: frozenset(lines) for path, lines in record["lines"].items()}
+            _add_types(types, record.get("types") or {})
     for test_id in started:
         detail = _unfinished(test_id, out.with_name(out.name + ".stacks"), root)
         outcomes.append(TestOutcome(test_id, TestStatus.TIMEOUT, message=detail.message))
         failures.append(detail)
-    return ProbeReport(tuple(outcomes), tuple(failures), coverage, complete)
+    return ProbeReport(tuple(outcomes), tuple(failures), coverage, complete, types)
+
+
+def _add_types(types: _Types, found: Mapping[str, Mapping[str, Mapping[str, list[str]]]]) -> None:
+    for path, functions in found.items():
+        for line, names in functions.items():
+            known = types.setdefault(path, {}).setdefault(int(line), {})
+            for name, seen in names.items():
+                known[name] = known.get(name, frozenset()) | frozenset(seen)
 
 
 def _records(out: Path) -> Iterator[dict[str, Any]]:

@@ -167,3 +167,13 @@ def test_every_mutant_parses_differs_and_keeps_the_other_lines(path: Path, data:
     for text in texts:
         assert text != source
         ast.parse(text)
+
+
+def test_observed_types_leave_out_what_cannot_stand_there() -> None:
+    source = "def f(count, names, other):\n    return count\n"
+    types = {
+        "m.py": {1: {"count": frozenset({"int"}), "names": frozenset({"list"}), "other": frozenset({"int"})}}
+    }
+    mutants = everywhere(source, hints=MutationHints(types=types))
+    assert source.replace("return count", "return other") in mutants
+    assert source.replace("return count", "return names") not in mutants

@@ -39,9 +39,9 @@ def arithmetic_operator(view: View, node: ast.AST) -> Iterator[Proposal]:
     at = view.source[span[0] : span[1]].find(f"{old}{suffix}")
     if old is None or at < 0:
         return
-    textual = isinstance(node, ast.BinOp) and view.scope(node).infer(node) & {"str", "list"}
+    allowed = _allowed(view, node)
     for new, prior in _OTHERS[type(node.op)]:
-        if textual and new != "+":
+        if new not in allowed:
             continue
         where = span[0] + at, span[0] + at + len(old)
         line = node.lineno
@@ -56,6 +56,18 @@ def arithmetic_operator(view: View, node: ast.AST) -> Iterator[Proposal]:
         )
 
 
+def _allowed(view: View, node: ast.BinOp | ast.AugAssign) -> frozenset[str]:
+    """The operators that the operands' kinds have."""
+    scope = view.scope(node)
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+    kinds = scope.infer(sides[0]) | scope.infer(sides[1])
+    if "set" in kinds:
+        return frozenset({"-", "&", "|", "^"})
+    if kinds & {"str", "list", "dict"}:
+        return frozenset()
+    return frozenset(_SYMBOLS.values())
+
+
 def swap_operands(view: View, node: ast.AST) -> Iterator[Proposal]:
     """`a - b` → `b - a`; with `+` only where the order of the parts shows (texts and lists)."""
     if not isinstance(node, ast.BinOp):
@@ -67,7 +79,7 @@ def swap_operands(view: View, node: ast.AST) -> Iterator[Proposal]:
             return
         prior = 0.4 if kinds else 0.1
     elif isinstance(node.op, ast.Sub | ast.Div | ast.Mod | ast.FloorDiv | ast.Pow):
-        prior = 0.12 if isinstance(node.right, ast.Constant) else 0.25
+        prior = 0.05 if isinstance(node.right, ast.Constant) else 0.25
     else:
         return
     text = view.text(node.right) + _between(view, node) + view.text(node.left)
@@ -81,6 +93,8 @@ def drop_operand(view: View, node: ast.AST) -> Iterator[Proposal]:
     for kept, dropped in ((node.left, node.right), (node.right, node.left)):
         recursive = any(view.recursive(inner) for inner in ast.walk(kept))
         prior = 0.3 if isinstance(dropped, ast.Constant) and recursive else 0.15
+        if isinstance(kept, ast.Constant):
+            prior = 0.03
         text = view.text(kept)
         tags = ("value", "shrink", "off-by-one") if isinstance(dropped, ast.Constant) else ("value", "shrink")
         yield view.replace(node, text, "drop-operand", prior, f"{text} alone", *tags)
@@ -213,3 +227,15 @@ def _operand(view: View, node: ast.expr) -> str:
     text = view.text(node)
     whole = isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp | ast.Lambda)
     return f"({text})" if whole else text
+
+
+def ceiling_division(view: View, node: ast.AST) -> Iterator[Proposal]:
+    """`a // b` → `-(-a // b)`: a quotient that was to be rounded up."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv):
+        return
+    halves = isinstance(node.right, ast.Constant)
+    left = view.text(node.left)
+    atom = left if isinstance(node.left, ast.Name | ast.Call | ast.Attribute | ast.Subscript) else f"({left})"
+    text = f"-(-{atom} // {view.text(node.right)})"
+    prior = 0.04 if halves else 0.15
+    yield view.replace(node, text, "ceiling-division", prior, f"round up: {text}", "value", "off-by-one")

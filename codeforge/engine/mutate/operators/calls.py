@@ -59,7 +59,7 @@ def unwrap_call(view: View, node: ast.AST) -> Iterator[Proposal]:
         prior = 0.08
     for argument in node.args[:3]:
         text = view.text(argument)
-        yield view.replace(node, text, "unwrap-call", prior, f"{text} itself", "unwrap", "recursion")
+        yield view.replace(node, text, "unwrap-call", prior, f"{text} itself", "unwrap")
 
 
 def wrap_in_extreme(view: View, node: ast.AST) -> Iterator[Proposal]:
@@ -71,7 +71,7 @@ def wrap_in_extreme(view: View, node: ast.AST) -> Iterator[Proposal]:
         return
     if isinstance(value, ast.Call) and getattr(value.func, "id", "") in ("max", "min"):
         return
-    kinds = scope.infer(value)
+    kinds = scope.infer(value) | scope.infer(target)
     if isinstance(value, ast.Constant) or (kinds and not kinds & NUMBERS):
         return
     name = target.id if isinstance(target, ast.Name) else ""
@@ -154,3 +154,29 @@ def _swap(
 def _atom(node: ast.expr, text: str) -> str:
     simple = isinstance(node, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.List | ast.ListComp)
     return text if simple else f"({text})"
+
+
+def swap_names(view: View, node: ast.AST) -> Iterator[Proposal]:
+    """Two locals exchanged all over one expression: `max(b, min(a, x))` → `max(a, min(b, x))`."""
+    if not isinstance(node, ast.Return | ast.Assign | ast.Expr) or node.value is None:
+        return
+    places = [
+        inner
+        for inner in ast.walk(node.value)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+    ]
+    local, scope = set(view.names_at(node)), view.scope(node)
+    names = [name for name in dict.fromkeys(place.id for place in places) if name in local]
+    if len(names) > 5 or any(isinstance(inner, ast.JoinedStr) for inner in ast.walk(node.value)):
+        return
+    start, end = view.span(node.value)
+    for one, other in itertools.combinations(names, 2):
+        if not compatible(scope.kinds_of_name(one), scope.kinds_of_name(other)):
+            continue
+        text, exchange = view.source[start:end], {one: other, other: one}
+        for place in sorted(places, key=lambda place: -view.span(place)[0]):
+            if place.id in exchange:
+                at = view.span(place)[0] - start
+                text = text[:at] + exchange[place.id] + text[at + len(place.id) :]
+        why = f"exchange {one} and {other}"
+        yield view.splice((start, end), text, "swap-names", 0.1, why, node.lineno, "order", "name")

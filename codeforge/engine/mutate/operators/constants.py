@@ -18,7 +18,9 @@ def integer_constant(view: View, node: ast.AST) -> Iterator[Proposal]:
         node = above
     in_comparison = isinstance(above, ast.Compare)
     # `x < 2` for `x < 1` says the same as `x <= 1`, which another operator proposes.
-    base = 0.2 if in_comparison else 0.3
+    base = (
+        0.2 if in_comparison else 0.1 if isinstance(above, ast.Set | ast.List | ast.Dict | ast.Tuple) else 0.3
+    )
     candidates = [(value + 1, base), (value - 1, base), (0, base * 0.6), (1, base * 0.6)]
     candidates += [(-value, 0.08)] if value not in (0, 1) else []
     seen = {value}

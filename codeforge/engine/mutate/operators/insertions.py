@@ -74,13 +74,14 @@ def update_variable(view: View, node: ast.AST) -> Iterator[Proposal]:
     last = node.body[-1]
     if not _insertable(view, last):
         return
+    read_inside = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     for stale in _stale(scope, node, changed):
         for source in view.names_at(last):
             if source == stale or not compatible(scope.kinds_of_name(stale), scope.kinds_of_name(source)):
                 continue
             if "function" in scope.kinds_of_name(source) | scope.kinds_of_name(stale):
                 continue
-            prior = 0.3 * (1.0 if source in changed else 0.3)
+            prior = 0.3 * (1.0 if source in changed else 0.3) * (1.0 if stale in read_inside else 0.5)
             text = f"{stale} = {source}"
             overwritten = isinstance(last, ast.Assign) and source in _stored([last])
             if overwritten:
@@ -124,9 +125,93 @@ def flush_after_loop(view: View, node: ast.AST) -> Iterator[Proposal]:
                 continue
             prior = 0.3 if name in tested & changed else 0.1 if name in changed else 0.04
             text = before + name + after
+            if scope.kinds_of_name(name) & {"list", "str", "dict", "set"} and name in changed:
+                step = _step(view, node)
+                guarded = f"if {name}:\n{view.indent(node)}{step}{text}"
+                why = f"after the loop, unless {name} is empty: {text}"
+                yield _after(view, node, guarded, "flush-after-loop", prior * 0.9, why, "insert", "grow")
             yield _after(
                 view, node, text, "flush-after-loop", prior, f"after the loop: {text}", "insert", "grow"
             )
+
+
+def reset_variable(view: View, node: ast.AST) -> Iterator[Proposal]:
+    """Insert `count = 0` at the end of a block in a loop: a local that is built up and never starts anew."""
+    if not isinstance(node, ast.stmt) or view.loop(node) is None or view.block(node)[-1] is not node:
+        return
+    block = view.block(node)
+    if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break) or not _insertable(view, node):
+        return
+    if not isinstance(view.parent(node), ast.If | ast.For | ast.While):
+        return
+    scope, assigned = view.scope(node), _stored(block)
+    read = {inner.id for item in block for inner in ast.walk(item) if isinstance(inner, ast.Name)}
+    for name, start in _built_up(scope, view.loop(node)):
+        if name in assigned:
+            continue
+        prior = 0.2 if name in read else 0.06
+        text = f"{name} = {start}"
+        yield _after(view, node, text, "reset-variable", prior, f"insert {text}", "insert", "value")
+
+
+def count_before_test(view: View, node: ast.AST) -> Iterator[Proposal]:
+    """Insert `n[k] -= 1`, `n[k] += 1` before a test of `n[k]` in a loop that never changes it."""
+    if (
+        not isinstance(node, ast.If)
+        or not isinstance(node.test, ast.Compare)
+        or not _insertable(view, node.body[-1])
+    ):
+        return
+    loop, counted = view.loop(node), node.test.left
+    if loop is None or not isinstance(counted, ast.Subscript | ast.Name | ast.Attribute):
+        return
+    if (
+        not isinstance(node.test.comparators[0], ast.Constant)
+        or type(node.test.comparators[0].value) is not int
+    ):
+        return
+    if view.lines[node.lineno - 1].lstrip().startswith("elif"):
+        return
+    text = view.text(counted)
+    changes = [
+        target
+        for inner in ast.walk(loop)
+        if isinstance(inner, ast.Assign | ast.AugAssign)
+        for target in (inner.targets if isinstance(inner, ast.Assign) else [inner.target])
+    ]
+    if any(view.text(target) == text for target in changes):
+        return
+    for sign, prior in (("-", 0.1), ("+", 0.1)):
+        new = f"{text} {sign}= 1"
+        yield _before(view, node, new, "count-before-test", prior, f"insert {new}", "insert", "value")
+
+
+def _step(view: View, node: ast.For | ast.While) -> str:
+    return view.indent(node.body[0])[len(view.indent(node)) :] or "    "
+
+
+def _built_up(scope: Scope, loop: ast.For | ast.While | None) -> Iterator[tuple[str, str]]:
+    """Locals that start as an empty or small constant and are built up in the loop, with that constant."""
+    if loop is None:
+        return
+    grown = {
+        inner.target.id
+        for inner in ast.walk(loop)
+        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name)
+    }
+    for inner in own_nodes(scope.node):
+        if isinstance(inner, ast.Assign) and inner.lineno < loop.lineno:
+            for target, value in _pairs(inner):
+                if isinstance(target, ast.Name) and isinstance(value, ast.Constant) and target.id in grown:
+                    yield target.id, repr(value.value)
+
+
+def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    target = node.targets[0]
+    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+        yield from zip(target.elts, node.value.elts, strict=False)
+    else:
+        yield target, node.value
 
 
 def guard_at_start(view: View, node: ast.AST) -> Iterator[Proposal]:

@@ -10,6 +10,7 @@ from codeforge.engine.mutate.scope import compatible
 from codeforge.engine.mutate.view import View
 
 _MOST_NAMES = 6
+_REPLACE_NAME = 0.18
 _SIBLINGS = (
     ("any", "all"), ("min", "max"), ("append", "extend"), ("add", "update"), ("add", "discard"),
     ("add", "remove"), ("pop", "popleft"), ("append", "appendleft"), ("startswith", "endswith"),
@@ -22,7 +23,7 @@ _SIBLINGS = (
     ("loads", "dumps"), ("search", "match"), ("match", "fullmatch"), ("islower", "isupper"),
     ("isdigit", "isalnum"), ("isalpha", "isalnum"), ("remove", "discard"), ("sort", "reverse"),
 )  # fmt: skip
-_STRONG = {("any", "all"), ("min", "max"), ("append", "extend"), ("floor", "ceil"), ("find", "rfind")}
+_STRONG = {("any", "all"), ("min", "max"), ("floor", "ceil"), ("find", "rfind")}
 
 
 def replace_name(view: View, node: ast.AST) -> Iterator[Proposal]:
@@ -33,15 +34,19 @@ def replace_name(view: View, node: ast.AST) -> Iterator[Proposal]:
     above, scope = view.parent(node), view.scope(node)
     if isinstance(above, ast.Call) and above.func is node:
         return
-    kinds = scope.infer(node)
-    if "function" in kinds or node.id not in view.names_at(node):
+    kinds, names = scope.infer(node), view.names_at(node)
+    if node.id not in names:
         return
+    called = "function" in kinds
+    twice = _read_twice(view, node)
     ranked: list[tuple[float, str]] = []
-    for name in view.names_at(node):
+    for name in names + (_nested_functions(scope.node) if called else []):
         other = scope.kinds_of_name(name)
-        if name == node.id or "function" in other or not compatible(kinds, other):
+        if name == node.id or ("function" in other) != called or not compatible(kinds, other):
             continue
-        prior = 0.12 * (1.5 if kinds & other else 1.0) * _likeness(node.id, name)
+        prior = _REPLACE_NAME * (1.5 if kinds & other else 1.0) * _likeness(node.id, name)
+        if twice:
+            prior *= 1.4
         if _unused(view, node, name):
             prior *= 3.0
         if _elsewhere(view, node, name):
@@ -52,6 +57,21 @@ def replace_name(view: View, node: ast.AST) -> Iterator[Proposal]:
         yield view.replace(node, name, "replace-name", prior, f"{name} instead of {node.id}", "value", "name")
 
 
+def _read_twice(view: View, node: ast.Name) -> bool:
+    """Whether the statement reads the same name somewhere else too: one of the two may be the slip."""
+    statement = view.statement(node)
+    if statement is None or hasattr(statement, "body"):
+        return False
+    reads = [inner for inner in ast.walk(statement) if isinstance(inner, ast.Name) and inner.id == node.id]
+    return len([inner for inner in reads if isinstance(inner.ctx, ast.Load)]) > 1
+
+
+def _nested_functions(node: ast.AST) -> list[str]:
+    return [
+        inner.name for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef) and inner is not node
+    ]
+
+
 def replace_attribute(view: View, node: ast.AST) -> Iterator[Proposal]:
     """`x.outgoing` → `x.incoming`: another attribute that this file uses, alike or on the same object."""
     if not isinstance(node, ast.Attribute):
@@ -60,7 +80,9 @@ def replace_attribute(view: View, node: ast.AST) -> Iterator[Proposal]:
     if called:
         return
     others = [name for name in view.attributes if name != node.attr]
-    ranked = [(0.3 * _likeness(node.attr, name), name) for name in others]
+    stored = not isinstance(node.ctx, ast.Load)
+    base = 0.12 if stored else 0.35
+    ranked = [(base * (_likeness(node.attr, name) - 0.5), name) for name in others]
     ranked.sort(key=lambda item: (-item[0], item[1]))
     start = view.span(node)[1] - len(node.attr)
     for prior, name in ranked[:4]:
@@ -80,6 +102,8 @@ def sibling_function(view: View, node: ast.AST) -> Iterator[Proposal]:
     for pair in _SIBLINGS:
         if name in pair:
             new = pair[1] if name == pair[0] else pair[0]
+            if {"popleft", "appendleft"} & set(pair) and "deque" not in view.source:
+                continue
             prior = 0.5 if pair in _STRONG else 0.2
             why = f"{new} instead of {name}"
             line = function.end_lineno or node.lineno

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from codeforge.engine.mutate.model import Proposal
-from codeforge.engine.mutate.scope import NUMBERS, Scope
+from codeforge.engine.mutate.scope import NUMBERS, Scope, is_object
 from codeforge.engine.mutate.view import View
 
 
@@ -47,7 +47,7 @@ def add_to_result(view: View, node: ast.AST) -> Iterator[Proposal]:
     operand = f"({text})" if loose else text
     for name in view.names_at(node)[:8]:
         other = scope.kinds_of_name(name)
-        if "function" in other or name in view.inner_names(value):
+        if "function" in other or is_object(other) or name in view.inner_names(value):
             continue
         alike = bool(kinds & other & {"list", "str"}) or (bool(kinds & NUMBERS) and bool(other & NUMBERS))
         derived = name not in scope.params

@@ -78,3 +78,27 @@ def index_by_index(view: View, node: ast.AST) -> Iterator[Proposal]:
     for text in list(others)[:3]:
         why = f"{value}[{text}] instead of {value}[{own}]"
         yield view.replace(node.slice, text, "index-by-index", 0.08, why, "value")
+
+
+def name_by_expression(view: View, node: ast.AST) -> Iterator[Proposal]:
+    """`r[k] = f(base, v)` → `r[k] = f(r[k], v)`: an argument replaced by the place assigned to, or by what
+    the condition around it tests."""
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        return
+    call = view.parent(node)
+    if not isinstance(call, ast.Call) or node not in call.args:
+        return
+    statement = view.statement(node)
+    found: dict[str, float] = {}
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript | ast.Attribute):
+        found[view.text(statement.targets[0])] = 0.12
+    branch = view.parent(statement) if statement is not None else None
+    if isinstance(branch, ast.If | ast.While):
+        for inner in ast.walk(branch.test):
+            if isinstance(inner, ast.Subscript | ast.Attribute) and not isinstance(
+                view.parent(inner), ast.Call
+            ):
+                found.setdefault(view.text(inner), 0.05)
+    for text, prior in found.items():
+        why = f"{text} instead of {node.id}"
+        yield view.replace(node, text, "name-by-expression", prior, why, "value", "name")

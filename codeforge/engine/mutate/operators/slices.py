@@ -65,3 +65,23 @@ def _slices_used(view: View, node: ast.AST) -> set[str]:
         for inner in ast.walk(view.scope(node).node)
         if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Slice)
     }
+
+
+def negate_bounds(view: View, node: ast.AST) -> Iterator[Proposal]:
+    """`x[k:] + x[:k]` → `x[-k:] + x[:-k]`: counted from the wrong end, all over one statement."""
+    if not isinstance(node, ast.Return | ast.Assign) or node.value is None:
+        return
+    bounds: dict[str, list[ast.Name]] = {}
+    for inner in ast.walk(node.value):
+        if isinstance(inner, ast.Slice):
+            for bound in (inner.lower, inner.upper):
+                if isinstance(bound, ast.Name):
+                    bounds.setdefault(bound.id, []).append(bound)
+    start, end = view.span(node.value)
+    for name, places in bounds.items():
+        text = view.source[start:end]
+        for place in sorted(places, key=lambda place: -view.span(place)[0]):
+            at = view.span(place)[0] - start
+            text = f"{text[:at]}-{text[at:]}"
+        why = f"count {name} from the other end"
+        yield view.splice((start, end), text, "negate-bounds", 0.1, why, node.lineno, "value", "order")

@@ -5,6 +5,7 @@ import ast
 from collections.abc import Iterator
 
 from codeforge.engine.mutate.model import Proposal
+from codeforge.engine.mutate.scope import NUMBERS
 from codeforge.engine.mutate.view import View
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Continue, ast.Break)
@@ -18,7 +19,8 @@ def delete_statement(view: View, node: ast.AST) -> Iterator[Proposal]:
     if isinstance(view.parent(node), ast.If) and view.lines[node.lineno - 1].lstrip().startswith("elif"):
         return
     first_binding = isinstance(node, ast.Assign) and _binds_first(view, node)
-    prior = 0.02 if first_binding else 0.06 if isinstance(node, ast.If) else 0.1
+    attribute = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+    prior = 0.02 if first_binding or attribute else 0.06 if isinstance(node, ast.If) else 0.1
     text = f"{view.indent(node)}pass\n" if len(view.block(node)) == 1 else ""
     why = f"delete {_first_line(view, node)}"
     yield view.splice(_lines(view, node), text, "delete-statement", prior, why, node.lineno, "shrink")
@@ -105,6 +107,9 @@ def plain_to_augmented(view: View, node: ast.AST) -> Iterator[Proposal]:
     ):
         return
     own = view.text(target)
+    kinds = view.scope(node).infer(target)
+    if kinds and not kinds & (NUMBERS | {"str", "list"}):
+        return
     read = any(isinstance(inner, ast.expr) and view.text(inner) == own for inner in ast.walk(node.value))
     before = isinstance(target, ast.Name) and len(view.scope(node).stores.get(own, [])) > 1
     if read or not (before or not isinstance(target, ast.Name)):

@@ -8,7 +8,8 @@ It lies in a folder of its own, because that folder goes on `PYTHONPATH`. It mus
     {"kind": "collect_error", "id": ..., "failure": {...}}
     {"kind": "collected", "ids": [...]}
     {"kind": "start", "id": ...}                before each test
-    {"kind": "test", "id", "outcome", "duration", "lines": {path: [int]}, "failure": {...} | null}
+    {"kind": "test", "id", "outcome", "duration", "lines": {path: [int]}, "types": {path: ...},
+     "failure": {...} | null}
     {"kind": "finish", "exit": int}             once, at the end
 
 The reader is `codeforge.sandbox.probe.read`; the variables are set by `probe_env`.
@@ -136,6 +137,7 @@ class _Probe:
             "outcome": self._outcome,
             "duration": round(self._duration, 6),
             "lines": lines,
+            "types": self._lines.types.take() if self._lines is not None else {},
             "failure": self._failure,
         }
         self._write(record)

@@ -16,6 +16,38 @@ from typing import Any
 from .describe import Frames, Paths, TestHang
 
 REPEAT_S = 0.2
+RETURNS_SEEN = 4
+
+
+class Types:
+    """Types of the locals of the functions that ran, from the first returns of each; for one test."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._counts: dict[types.CodeType, int] = {}
+        self._found: dict[str, dict[str, dict[str, list[str]]]] = {}
+
+    def take(self) -> dict[str, dict[str, dict[str, list[str]]]]:
+        """What was found since the last call: path, first line of the function, name, type names."""
+        found, self._found = self._found, {}
+        return found
+
+    def see(self, frame: types.FrameType) -> bool:
+        """Look at a frame that returns; false when this function was looked at often enough."""
+        code = frame.f_code
+        count = self._counts.get(code, 0)
+        if count >= RETURNS_SEEN:
+            return False
+        path = self._paths.source(code.co_filename)
+        if path is None or code.co_name.startswith("<"):
+            return False
+        self._counts[code] = count + 1
+        names = self._found.setdefault(path, {}).setdefault(str(code.co_firstlineno), {})
+        for name, value in list(frame.f_locals.items()):
+            known = names.setdefault(name, [])
+            if type(value).__name__ not in known:
+                known.append(type(value).__name__)
+        return True
 
 
 class LineTrace:
@@ -24,6 +56,7 @@ class LineTrace:
 
     def __init__(self, paths: Paths, max_events: int) -> None:
         self._paths = paths
+        self.types = Types(paths)
         self._max = max_events
         self._left = 0
         self._hits: dict[str, set[int]] = {}
@@ -61,6 +94,8 @@ class LineTrace:
                 if self._left < 0:
                     sys.settrace(None)
                     return None
+            elif event == "return":
+                self.types.see(inner)
             return local
 
         return local
@@ -71,9 +106,11 @@ class LineMonitor:
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
+        self.types = Types(paths)
         self._hits: dict[str, set[int]] = {}
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
         self._tool: int | None = None
+        self._events = 0
 
     def start(self) -> None:
         self._hits = {}
@@ -84,8 +121,13 @@ class LineMonitor:
                 return
             self._tool = free[0]
             monitoring.use_tool_id(self._tool, "codeforge-probe")
-            monitoring.register_callback(self._tool, monitoring.events.LINE, self._line)
-        monitoring.set_events(self._tool, monitoring.events.LINE)
+            events = monitoring.events
+            monitoring.register_callback(self._tool, events.LINE, self._line)
+            for event in (events.PY_RETURN, events.PY_YIELD):
+                monitoring.register_callback(self._tool, event, self._return)
+            monitoring.register_callback(self._tool, events.PY_UNWIND, self._unwind)
+            self._events = events.LINE | events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND
+        monitoring.set_events(self._tool, self._events)
         monitoring.restart_events()
 
     def stop(self) -> dict[str, set[int]]:
@@ -98,6 +140,14 @@ class LineMonitor:
         if path is not None:
             self._hits.setdefault(path, set()).add(line)
         return self._monitoring.DISABLE
+
+    def _return(self, code: types.CodeType, offset: int, value: Any) -> Any:
+        del code, offset, value
+        return None if self.types.see(sys._getframe(1)) else self._monitoring.DISABLE
+
+    def _unwind(self, code: types.CodeType, offset: int, error: Any) -> None:
+        del code, offset, error
+        self.types.see(sys._getframe(1))
 
 
 class Watch:
