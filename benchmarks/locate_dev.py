@@ -52,7 +52,7 @@ class Result:
 def read_tasks(path: Path, repos: Path) -> list[Task]:
     """The tasks whose repository is there, grouped by repository, oldest first."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    rows.sort(key=lambda row: (row["repo"], row["date"]))
+    rows.sort(key=lambda row: (row["repo"], row.get("date", "")))
     return [
         Task(
             row["id"],

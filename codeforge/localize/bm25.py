@@ -8,8 +8,8 @@ from math import log
 from codeforge.localize.content import PAIR_BYTES, unpack
 from codeforge.localize.index import CodeIndex
 
-K1 = 1.2
-B = 0.6
+K1 = 2.0
+B = 0.4
 MOST_HITS = 60_000
 """The commonest words of a long query are left out once the rarer ones brought so many hits: they cost
 most and decide least."""

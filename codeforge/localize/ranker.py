@@ -21,7 +21,7 @@ CLASS_SHARE = 0.8
 """A fix is rather in a method than in what is left of its class."""
 FILE_SHARE = 0.6
 """The code of a file outside its functions and classes; files without any count in full."""
-FOLLOWERS = 0.15
+FOLLOWERS = 0.3
 """What each further entity of a file adds to the file's score."""
 
 

@@ -184,3 +184,11 @@ def test_random_damage_never_stops_an_answer(shop: Path) -> None:
 def test_odd_texts_are_no_trouble(shop: Path) -> None:
     for text in ("", "\0", "é" * 5000, "a.b." * 5000, "`" * 999, "/" * 5000, "((((" * 2000, "\ud800"):
         Localizer(shop).locate(LocateQuery(text))
+
+
+def test_prepared_in_advance_nothing_is_left_to_parse(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from codeforge.localize import refresh
+
+    Localizer(shop).prepare()
+    monkeypatch.setattr(refresh, "analyse", lambda raw, path: pytest.fail(f"{path} was parsed again"))
+    assert locate(shop, "`apply_discount`")

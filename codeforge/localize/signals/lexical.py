@@ -9,7 +9,7 @@ from codeforge.localize.mentions import Mentions
 from codeforge.localize.scoreboard import Scoreboard
 
 WORDS = 2.0
-PATH_WORDS = 0.5
+PATH_WORDS = 0.3
 CANDIDATES = 150
 _SHOWN = 4
 

@@ -10,9 +10,9 @@ from codeforge.localize.scoreboard import Scoreboard, Target
 
 STRONG = 12
 """How many of the best entities pass something on."""
-METHOD = 0.12
-CALLEE = 0.15
-CALLER = 0.08
+METHOD = 0.06
+CALLEE = 0.1
+CALLER = 0.04
 FILE = 0.1
 _MOST_PLACES = 6
 
