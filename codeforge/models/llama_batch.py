@@ -1,4 +1,4 @@
-"""Several samples of one prompt decoded side by side in llama.cpp.
+"""Samples of one prompt decoded side by side in llama.cpp.
 
 On a CPU a generated token costs one pass over the weights, whoever shares that pass. Decoding N samples
 as N sequences of one batch therefore costs much less than N times one sample, and the prompt is evaluated
@@ -7,51 +7,94 @@ once: its cache cells are shared by all sequences (unified KV cache).
 
 import ctypes
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from codeforge.errors import ContextOverflowError, EnvironmentUnavailableError
 from codeforge.models.llama_open import Adapter
+from codeforge.models.llama_sampler import TokenSampler, log_probability, logits
+from codeforge.models.protocol import TokenLogprob
 from codeforge.models.sampling import SampleSpec
+from codeforge.models.text_stream import TextStream
+
+# Small enough that Ctrl-C during a long prompt is heard within a second or two; measured no slower than 512.
+_BATCH = 128
+
+
+@dataclass(frozen=True, slots=True)
+class DecodePlan:
+    """What to draw from a prompt: one sample for each of `specs`; the rest as in `ChatRequest`."""
+
+    specs: tuple[SampleSpec, ...]
+    max_tokens: int
+    top_p: float = 0.95
+    stop: tuple[str, ...] = ()
+    grammar: str | None = None
+    logprobs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A piece of the text of sample `index`, never part of a stop string."""
+
+    index: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SampledText:
-    """One finished sample: its place in the request, its text, why it ended, its tokens, its seconds."""
+    """One finished sample.
+
+    Attributes:
+        index: its place in the plan (0-based).
+        tokens: how many were generated.
+        decode_s: seconds that llama.cpp took for them, the first one excepted (it comes with the prompt).
+    """
 
     index: int
     text: str
     finish_reason: str
     tokens: int
-    elapsed_s: float
+    decode_s: float
+    logprobs: tuple[TokenLogprob, ...]
 
 
 @dataclass(slots=True)
 class _Sequence:
-    """One sample while it is being decoded."""
+    """One sample while it is being decoded. `row` is the row of the last batch that holds its logits."""
 
     index: int
     seq_id: int
-    sampler: Any
-    position: int
-    last_token: int = -1
-    pieces: bytearray = field(default_factory=bytearray)
-    tokens: int = 0
+    sampler: TokenSampler
+    stream: TextStream
+    row: int = -1
+    tokens: list[int] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    logprobs: list[TokenLogprob] = field(default_factory=list)
+    finish_reason: str = ""
+    decode_s: float = 0.0
 
 
 class BatchDecoder:
-    """A llama.cpp context over the weights of an open `llama_cpp.Llama`, for several sequences at once.
+    """A llama.cpp context over the weights of an open `llama_cpp.Llama`, for one or several sequences.
 
-    Sequence 0 holds the last prompt, so that the next prompt evaluates only what differs from it.
+    Sequence 0 holds the last prompt, and its answer when only one was drawn, so that the next prompt
+    evaluates only what differs from it.
 
     Args:
         llama: the open model; it must outlive the decoder.
         n_ctx: cache cells for the prompt and all samples together.
         n_parallel: most samples decoded side by side.
-        threads, threads_batch: threads for one token a sequence, and for prompts.
+        threads, threads_batch: threads for one token, and for prompts and several tokens at once.
         adapter: a LoRA adapter of that model, already loaded.
+
+    Attributes:
+        prompt_tokens_evaluated: those that the last `generate` did not find in the cache; each further wave
+            of samples adds one.
+
+    Raises:
+        EnvironmentUnavailableError: the context does not fit in memory, or the adapter not the model.
     """
 
     def __init__(
@@ -70,8 +113,8 @@ class BatchDecoder:
         self._vocab = llama_cpp.llama_model_get_vocab(llama.model)
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = n_ctx
-        params.n_batch = 512
-        params.n_ubatch = 512
+        params.n_batch = _BATCH
+        params.n_ubatch = _BATCH
         params.n_seq_max = n_parallel + 1
         params.n_threads = threads
         params.n_threads_batch = threads_batch
@@ -80,21 +123,22 @@ class BatchDecoder:
         self._context = llama_cpp.llama_init_from_model(llama.model, params)
         if not self._context:
             raise EnvironmentUnavailableError(
-                f"llama.cpp could not set up a context of {n_ctx} tokens.",
+                f"A context of {n_ctx} tokens does not fit in memory.",
                 kept="nothing was generated",
-                hint="free some memory, or lower the number of candidates",
+                hint="close something, or use a smaller model",
             )
         if adapter is not None and not adapter.attach(self._context):
             llama_cpp.llama_free(self._context)
             raise EnvironmentUnavailableError(
-                "llama.cpp could not use the adapter for several samples at once."
+                f"The adapter {adapter.path} can't be used with this model.",
+                kept="nothing was generated",
+                hint="give an adapter that was trained on this model",
             )
         self._memory = llama_cpp.llama_get_memory(self._context)
-        self._batch = llama_cpp.llama_batch_init(512, 0, 1)
+        self._batch = llama_cpp.llama_batch_init(_BATCH, 0, 1)
         self._n_ctx = n_ctx
         self._n_parallel = n_parallel
-        self._threads_batch = threads_batch
-        self._prompt: list[int] = []
+        self._cached: list[int] = []
         self.prompt_tokens_evaluated = 0
 
     def close(self) -> None:
@@ -105,29 +149,23 @@ class BatchDecoder:
             self._context = None
 
     def generate(
-        self,
-        prompt: Sequence[int],
-        specs: Sequence[SampleSpec],
-        *,
-        max_tokens: int,
-        top_p: float = 0.95,
-        stop: Sequence[str] = (),
-        grammar: str | None = None,
-        on_token: Callable[[int, str], None] | None = None,
-    ) -> Iterator[SampledText]:
-        """Yield every sample as it finishes; closing the iterator abandons the others.
+        self, prompt: Sequence[int], plan: DecodePlan
+    ) -> Generator[TextPiece | SampledText, None, None]:
+        """Yield every sample's text as it comes, and every sample as it finishes.
 
-        `prompt_tokens_evaluated` then tells how many prompt tokens were not in the cache.
+        Closing the iterator abandons what is not finished. More samples than fit side by side are decoded
+        in waves.
 
         Raises:
-            ContextOverflowError: prompt plus samples do not fit in the context.
+            ContextOverflowError: the prompt and one sample do not fit in the context.
+            EnvironmentUnavailableError: llama.cpp failed; samples yielded before are whole.
+            UsageError: the grammar is not valid.
         """
-        wave = self._wave_size(len(prompt), max_tokens)
-        specs = list(specs)
+        size = self._wave_size(len(prompt), plan.max_tokens)
+        numbered = list(enumerate(plan.specs))
         self.prompt_tokens_evaluated = 0
-        for first in range(0, len(specs), wave):
-            chunk = list(enumerate(specs))[first : first + wave]
-            yield from self._wave(list(prompt), chunk, max_tokens, top_p, stop, grammar, on_token)
+        for first in range(0, len(numbered), size):
+            yield from self._wave(list(prompt), numbered[first : first + size], plan)
 
     def _wave_size(self, prompt_tokens: int, max_tokens: int) -> int:
         fitting = (self._n_ctx - prompt_tokens) // max(1, max_tokens)
@@ -141,61 +179,61 @@ class BatchDecoder:
         return min(fitting, self._n_parallel)
 
     def _wave(
-        self,
-        prompt: list[int],
-        chunk: list[tuple[int, SampleSpec]],
-        max_tokens: int,
-        top_p: float,
-        stop: Sequence[str],
-        grammar: str | None,
-        on_token: Callable[[int, str], None] | None,
-    ) -> Iterator[SampledText]:
-        started = time.monotonic()
+        self, prompt: list[int], specs: list[tuple[int, SampleSpec]], plan: DecodePlan
+    ) -> Iterator[TextPiece | SampledText]:
         active: list[_Sequence] = []
         try:
+            for place, (index, spec) in enumerate(specs, start=1):
+                sampler = TokenSampler(self._lib, self._vocab, spec, plan.top_p, plan.grammar)
+                active.append(_Sequence(index, place, sampler, TextStream(plan.stop)))
             self._evaluate_prompt(prompt)
-            for place, (index, spec) in enumerate(chunk, start=1):
-                self._lib.llama_memory_seq_cp(self._memory, 0, place, -1, -1)
-                sampler = self._sampler(spec, top_p, grammar)
-                active.append(_Sequence(index, place, sampler, len(prompt)))
-            logits_at = {sequence.seq_id: -1 for sequence in active}
+            for sequence in active:
+                self._lib.llama_memory_seq_cp(self._memory, 0, sequence.seq_id, -1, -1)
             while active:
-                finished: list[tuple[_Sequence, str]] = []
-                for sequence in active:
-                    reason = self._advance(sequence, logits_at[sequence.seq_id], max_tokens, stop, on_token)
-                    if reason:
-                        finished.append((sequence, reason))
-                for sequence, reason in finished:
-                    active.remove(sequence)
-                    self._release(sequence)
-                    yield self._finish(sequence, reason, stop, time.monotonic() - started)
+                for sequence in tuple(active):
+                    if text := self._advance(sequence, plan):
+                        sequence.parts.append(text)
+                        yield TextPiece(sequence.index, text)
+                    if sequence.finish_reason:
+                        active.remove(sequence)
+                        self._release(sequence, keep=len(specs) == 1)
+                        yield _finished(sequence)
                 if active:
-                    logits_at = self._decode_step(active)
+                    self._step(active, len(prompt))
         finally:
             for sequence in active:
-                self._release(sequence)
+                self._release(sequence, keep=len(specs) == 1)
 
     def _evaluate_prompt(self, prompt: list[int]) -> None:
         """Bring sequence 0 to `prompt`, evaluating only what its cache lacks; always the last token,
-        whose logits the first sampling step reads."""
+        whose logits the first draw reads."""
         common = 0
-        for old, new in zip(self._prompt, prompt[:-1], strict=False):
+        for old, new in zip(self._cached, prompt[:-1], strict=False):
             if old != new:
                 break
             common += 1
-        self._prompt = []
+        del self._cached[common:]
         self._lib.llama_memory_seq_rm(self._memory, 0, common, -1)
         # The last token goes alone: in a batch its logits differ in the last digits, and a seed would answer
         # otherwise on a fresh cache than on a warm one.
         last = len(prompt) - 1
-        for start in [*range(common, last, 512), last]:
-            piece = prompt[start : min(start + 512, last)] or prompt[last:]
-            self._fill([(token, start + i, 0) for i, token in enumerate(piece)], logits_last_only=True)
-            self._decode()
-        self.prompt_tokens_evaluated += len(prompt) - common
-        self._prompt = prompt
+        for start in [*range(common, last, _BATCH), last]:
+            piece = prompt[start : min(start + _BATCH, last)] or prompt[last:]
+            self._decode([(token, start + i, 0) for i, token in enumerate(piece)], last_row_only=True)
+            self._cached += piece
+            self.prompt_tokens_evaluated += len(piece)
 
-    def _fill(self, rows: list[tuple[int, int, int]], *, logits_last_only: bool) -> None:
+    def _step(self, active: list[_Sequence], prompt_tokens: int) -> None:
+        """Evaluate the last token of each sequence."""
+        started = time.monotonic()
+        self._decode([(s.tokens[-1], prompt_tokens + len(s.tokens) - 1, s.seq_id) for s in active])
+        elapsed = time.monotonic() - started
+        for row, sequence in enumerate(active):
+            sequence.row = row
+            sequence.decode_s += elapsed
+
+    def _decode(self, rows: list[tuple[int, int, int]], *, last_row_only: bool = False) -> None:
+        """Evaluate (token, position, sequence) rows; the logits of all or of the last one are kept."""
         batch = self._batch
         batch.n_tokens = len(rows)
         for i, (token, position, seq_id) in enumerate(rows):
@@ -203,78 +241,60 @@ class BatchDecoder:
             batch.pos[i] = position
             batch.n_seq_id[i] = 1
             batch.seq_id[i][0] = seq_id
-            batch.logits[i] = (not logits_last_only) or i == len(rows) - 1
-
-    def _decode(self) -> None:
-        status = self._lib.llama_decode(self._context, self._batch)
+            batch.logits[i] = not last_row_only or i == len(rows) - 1
+        status = self._lib.llama_decode(self._context, batch)
         if status != 0:
             raise EnvironmentUnavailableError(
                 f"llama.cpp stopped decoding with status {status}.",
                 kept="finished samples",
-                hint="lower --budget-tokens or the number of candidates",
+                hint="close something that takes memory, or lower --budget-tokens",
             )
 
-    def _decode_step(self, active: list[_Sequence]) -> dict[int, int]:
-        self._fill([(s.last_token, s.position, s.seq_id) for s in active], logits_last_only=False)
-        self._decode()
-        for sequence in active:
-            sequence.position += 1
-        return {sequence.seq_id: i for i, sequence in enumerate(active)}
-
-    def _sampler(self, spec: SampleSpec, top_p: float, grammar: str | None) -> Any:
-        lib = self._lib
-        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
-        if grammar is not None:
-            part = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
-            lib.llama_sampler_chain_add(chain, part)
-        if spec.temperature <= 0:
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
-            return chain
-        lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(40))
-        lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(top_p, 1))
-        lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(spec.temperature))
-        lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(spec.seed & 0xFFFFFFFF))
-        return chain
-
-    def _advance(
-        self,
-        sequence: _Sequence,
-        logits_index: int,
-        max_tokens: int,
-        stop: Sequence[str],
-        on_token: Callable[[int, str], None] | None,
-    ) -> str:
-        """Sample the sequence's next token; return why it ended, or ""."""
-        token = self._lib.llama_sampler_sample(sequence.sampler, self._context, logits_index)
+    def _advance(self, sequence: _Sequence, plan: DecodePlan) -> str:
+        """Draw the sequence's next token; the text that is certain now. Sets `finish_reason` at the end."""
+        token = sequence.sampler.draw(self._context, sequence.row)
         if self._lib.llama_vocab_is_eog(self._vocab, token):
-            return "stop"
-        sequence.last_token = token
-        sequence.tokens += 1
+            sequence.finish_reason = "stop"
+            return sequence.stream.end()
+        sequence.tokens.append(token)
         piece = self._piece(token)
-        sequence.pieces += piece
-        if on_token is not None:
-            on_token(sequence.index, piece.decode("utf-8", "replace"))
-        tail = bytes(sequence.pieces[-256:]).decode("utf-8", "ignore")
-        if any(text in tail for text in stop):
-            return "stop"
-        return "length" if sequence.tokens >= max_tokens else ""
+        if plan.logprobs:
+            scores = logits(self._lib, self._vocab, self._context, sequence.row)
+            entry = TokenLogprob(piece.decode("utf-8", "replace"), log_probability(scores, token))
+            sequence.logprobs.append(entry)
+        text = sequence.stream.feed(piece)
+        if sequence.stream.stopped:
+            sequence.finish_reason = "stop"
+        elif len(sequence.tokens) >= plan.max_tokens:
+            text += sequence.stream.end()
+            sequence.finish_reason = "stop" if sequence.stream.stopped else "length"
+        return text
 
     def _piece(self, token: int) -> bytes:
-        buffer = ctypes.create_string_buffer(128)
-        size = self._lib.llama_token_to_piece(self._vocab, token, buffer, 128, 0, False)
-        return buffer.raw[: max(0, size)]
+        size = 64
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            written = self._lib.llama_token_to_piece(self._vocab, token, buffer, size, 0, False)
+            if written >= 0:
+                return buffer.raw[:written]
+            size = -written
 
-    def _release(self, sequence: _Sequence) -> None:
-        if sequence.sampler is not None:
-            self._lib.llama_sampler_free(sequence.sampler)
-            sequence.sampler = None
-            self._lib.llama_memory_seq_rm(self._memory, sequence.seq_id, -1, -1)
+    def _release(self, sequence: _Sequence, *, keep: bool) -> None:
+        """Free the sequence; with `keep` its answer stays in sequence 0, for the conversation's next turn."""
+        sequence.sampler.close()
+        evaluated = sequence.tokens[:-1]
+        if keep and evaluated:
+            self._lib.llama_memory_seq_cp(self._memory, sequence.seq_id, 0, len(self._cached), -1)
+            self._cached += evaluated
+        self._lib.llama_memory_seq_rm(self._memory, sequence.seq_id, -1, -1)
 
-    @staticmethod
-    def _finish(sequence: _Sequence, reason: str, stop: Sequence[str], elapsed_s: float) -> SampledText:
-        text = bytes(sequence.pieces).decode("utf-8", "replace")
-        cut = len(text)
-        for mark in stop:
-            with suppress(ValueError):
-                cut = min(cut, text.index(mark))
-        return SampledText(sequence.index, text[:cut], reason, sequence.tokens, elapsed_s)
+
+def _finished(sequence: _Sequence) -> SampledText:
+    return SampledText(
+        sequence.index,
+        "".join(sequence.parts),
+        sequence.finish_reason,
+        len(sequence.tokens),
+        sequence.decode_s,
+        tuple(sequence.logprobs),
+    )
