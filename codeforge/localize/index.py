@@ -3,10 +3,9 @@
 import sqlite3
 from array import array
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import NamedTuple
 
 from codeforge.localize.content import unpack
 from codeforge.localize.database import OpenedIndex, discard_index, open_in_memory, open_index
@@ -17,12 +16,10 @@ from codeforge.localize.snapshot import Snapshot
 _CHUNK = 400
 _COLUMNS = "content, ordinal, kind, qualname, first, last, signature, calls, bases"
 
-T = TypeVar("T")
-_Key = TypeVar("_Key", str, int)
+_KINDS = {kind.value: kind for kind in EntityKind}
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """An entity of a content, wherever that content lies.
 
     Attributes:
@@ -171,7 +168,7 @@ class CodeIndex:
 def _document(row: tuple[int, int, str, str, int, int, str, str, str]) -> Document:
     content, ordinal, kind, qualname, first, last, signature, calls, bases = row
     return Document(
-        content, ordinal, EntityKind(kind), qualname, first, last, signature, _listed(calls), _listed(bases)
+        content, ordinal, _KINDS[kind], qualname, first, last, signature, _listed(calls), _listed(bases)
     )
 
 

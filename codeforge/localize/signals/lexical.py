@@ -10,7 +10,7 @@ from codeforge.localize.scoreboard import Scoreboard
 
 WORDS = 2.0
 PATH_WORDS = 0.3
-CANDIDATES = 150
+CANDIDATES = 100
 _SHOWN = 4
 
 
