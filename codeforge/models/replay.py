@@ -5,6 +5,10 @@ A replay file is JSONL, one reply a line, or a JSON list; a reply is a string or
     {"text": "…", "finish_reason": "stop", "logprobs": [["token", -0.1], …], "delay_s": 0.0,
      "error": "overflow" | "unavailable", "request": "HASH"}
 
+The first line may be settings instead of a reply, to stand in for another kind of model:
+
+    {"settings": {"local": true, "context_window": 8192}}
+
 A session export works too: its assistant messages are the replies. A reply with `request` answers only the
 request with that hash; the others are given in their order. `replay:empty` answers nothing, as often as it is
 asked.
@@ -36,6 +40,14 @@ _ERRORS = ("", "overflow", "unavailable")
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaySettings:
+    """What a replay says about itself: whether it counts as running on this machine, and its tokens."""
+
+    local: bool = False
+    context_window: int = _CONTEXT
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One reply: what the model answers, after how many seconds, or how it fails ("" not at all)."""
 
@@ -53,14 +65,18 @@ class ReplayModel:
     Args:
         name: how the user names it.
         replies: what it answers; None: the empty answer, always.
+        settings: what it says about itself.
     """
 
-    context_window = _CONTEXT
     supports_grammar = False
-    local = False
 
-    def __init__(self, name: str, replies: Iterable[Reply] | None) -> None:
+    def __init__(
+        self, name: str, replies: Iterable[Reply] | None, settings: ReplaySettings | None = None
+    ) -> None:
+        settings = settings or ReplaySettings()
         self.name = name
+        self.local = settings.local
+        self.context_window = settings.context_window
         self._replies = list(replies) if replies is not None else None
         self._lock = threading.Lock()
         text = json.dumps([asdict(reply) for reply in self._replies or []])
@@ -162,7 +178,7 @@ class RecordingModel:
 
     def _write(self, line: dict[str, Any]) -> None:
         with self._lock:
-            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.write(json.dumps(line) + "\n")
             self._file.flush()
 
 
@@ -185,7 +201,8 @@ def open_replay(source: str) -> ReplayModel:
         text = Path(source).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The replay file {source} can't be read: {error}.") from error
-    return ReplayModel(name, parse_replies(text, source))
+    settings, replies = _split_settings(text, source)
+    return ReplayModel(name, parse_replies(replies, source), settings)
 
 
 def parse_replies(text: str, source: str) -> list[Reply]:
@@ -201,7 +218,8 @@ def parse_replies(text: str, source: str) -> list[Reply]:
         except ValueError as error:
             raise UsageError(f"{source} is not valid JSON: {error}.") from error
     replies: list[Reply] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not `splitlines`: a JSON string may hold characters such as U+2028 as they are.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -213,6 +231,25 @@ def parse_replies(text: str, source: str) -> list[Reply]:
         elif item["type"] == "message" and item.get("role") == "assistant":
             replies.append(Reply(str(item["content"])))
     return replies
+
+
+def _split_settings(text: str, source: str) -> tuple[ReplaySettings, str]:
+    """The settings of a JSONL file's first line, and the file without them (the line stays, empty)."""
+    line, _, rest = text.partition("\n")
+    try:
+        item = json.loads(line)
+    except ValueError:
+        return ReplaySettings(), text  # `parse_replies` says what is wrong with it
+    if not isinstance(item, dict) or "settings" not in item:
+        return ReplaySettings(), text
+    given = item["settings"]
+    known = {"local": bool, "context_window": int}
+    right = isinstance(given, dict) and all(type(value) is known.get(key) for key, value in given.items())
+    if not right or given.get("context_window", 1) < 1:
+        raise UsageError(
+            f"{source}, line 1: the settings are `local` (true or false) and `context_window` (tokens)."
+        )
+    return ReplaySettings(**given), f"\n{rest}"
 
 
 def _reply(item: object, source: str, place: int) -> Reply:

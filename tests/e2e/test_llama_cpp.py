@@ -12,7 +12,7 @@ import pytest
 from codeforge.errors import ContextOverflowError, EnvironmentUnavailableError, UsageError
 from codeforge.models.llama_cpp import LlamaCppModel, LlamaOptions
 from codeforge.models.protocol import ChatModel, ChatRequest, Message, RawCompletionModel, complete
-from codeforge.models.sampling import ParallelSampler, SampleSpec, sample_many
+from codeforge.models.sampling import ParallelSampler, Sample, SampleSpec, sample_many
 
 pytestmark = pytest.mark.e2e
 
@@ -199,13 +199,12 @@ def test_samples_side_by_side_cost_one_prompt(model: LlamaCppModel) -> None:
     specs = [SampleSpec(seed, 0.9) for seed in range(3)]
     complete(model, replace(asked, messages=(Message("user", "Something else."),)))
     heard: dict[int, str] = {}
-    samples = []
+    samples: list[Sample] = []
 
-    def draw() -> None:
-        for item in sample_many(model, asked, specs, lambda i, t: heard.update({i: heard.get(i, "") + t})):
-            samples.append(item)
+    def hear(index: int, text: str) -> None:
+        heard[index] = heard.get(index, "") + text
 
-    spent = evaluated_by_llama(model, draw)
+    spent = evaluated_by_llama(model, lambda: samples.extend(sample_many(model, asked, specs, hear)))
     assert sorted(item.index for item in samples) == [0, 1, 2]
     usages = [item.result.usage for item in samples]
     evaluated = sum(usage.prompt_tokens_evaluated for usage in usages)

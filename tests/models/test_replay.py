@@ -77,12 +77,43 @@ def test_a_session_export_is_replayed() -> None:
     assert parse_replies("\n".join(map(json.dumps, lines)), "s") == [Reply("yes")]
 
 
+def test_unusual_line_separators_inside_a_reply() -> None:
+    line = json.dumps("a\u2028b\x85", ensure_ascii=False)
+    assert parse_replies(f"{line}\r\n{line}\n", "r") == [Reply("a\u2028b\x85")] * 2
+
+
 @pytest.mark.parametrize(
     "text", ["[1", "{", '[{"text": 3}]', '{"error": "fire"}', '{"text": "a", "logprobs": [3]}', "7"]
 )
 def test_bad_files_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_replies(text, "bad.jsonl")
+
+
+def test_settings_make_it_stand_in_for_another_kind_of_model(tmp_path: Path) -> None:
+    file = tmp_path / "replies.jsonl"
+    file.write_text('{"settings": {"local": true, "context_window": 8192}}\n"one"\n')
+    model = open_replay(str(file))
+    assert (model.local, model.context_window) == (True, 8192)
+    assert complete(model, ask("x")).text == "one"
+    assert open_replay("empty").local is False
+
+
+@pytest.mark.parametrize(
+    "settings", ["3", '{"local": 1}', '{"context_window": 0}', '{"colour": true}', '{"context_window": true}']
+)
+def test_bad_settings_are_refused(tmp_path: Path, settings: str) -> None:
+    file = tmp_path / "replies.jsonl"
+    file.write_text(f'{{"settings": {settings}}}\n"one"\n')
+    with pytest.raises(UsageError, match="line 1"):
+        open_replay(str(file))
+
+
+def test_a_problem_after_settings_names_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "replies.jsonl"
+    file.write_text('{"settings": {}}\n"one"\n{\n')
+    with pytest.raises(UsageError, match="line 3"):
+        open_replay(str(file))
 
 
 def test_a_missing_file_is_refused() -> None:
@@ -95,7 +126,7 @@ def test_a_recording_replays_as_it_was(keyed: bool) -> None:
     replies = [
         Reply("one", logprobs=(TokenLogprob("one", -0.1),)),
         Reply("", error="overflow"),
-        Reply("two\n"),
+        Reply("two\n\u2028\x85\ud800"),
     ]
     out = io.StringIO()
     recorder = RecordingModel(ReplayModel("r", replies), out, keyed=keyed)
