@@ -9,7 +9,7 @@ from shutil import copytree, ignore_patterns
 
 from codeforge.errors import EnvironmentUnavailableError
 
-ISSUE = "Customers who buy exactly ten pieces don't get the bulk discount, although it starts at ten."
+ISSUE = "Receipts show 12.5 where they should show 12.05: the cents lose their leading zero."
 
 TEST_COMMAND = f"{sys.executable} -m unittest discover -v"
 

@@ -27,6 +27,7 @@ from codeforge.localize.model import Location
 from codeforge.localize.ranker import FailureSignal, Localizer, LocateQuery
 from codeforge.models.protocol import ChatModel, Message, Usage
 from codeforge.models.sampling import SampleSpec
+from codeforge.reward.protected import protected_reason
 from codeforge.sandbox.check import why_unusable
 from codeforge.sandbox.model import Limits
 from codeforge.sandbox.workspace import WorkspacePool
@@ -126,8 +127,11 @@ def _baseline(
 def _locate(task: TaskSpec, evidence: Evidence | None, around: Surroundings) -> tuple[Location, ...]:
     template = around.pool.template
     localizer = Localizer(template.repo.root, template.files)
-    query = LocateQuery(_query_text(task, evidence), _failure_signals(evidence), LOCATIONS)
-    locations = tuple(localizer.locate(query))
+    query = LocateQuery(_query_text(task, evidence), _failure_signals(evidence), 2 * LOCATIONS)
+    # What judges a change is no place for it: tests come after all code, however well they match.
+    found = localizer.locate(query)
+    locations = tuple(sorted(found, key=lambda item: protected_reason(item.entity.path) is not None))
+    locations = locations[:LOCATIONS]
     around.emit(Located(locations))
     return locations
 

@@ -23,6 +23,8 @@ from codeforge.sandbox.probe import FailureDetail, render_failure
 from codeforge.tasks.spec import TaskSpec
 
 SHOWN_FAILURES = 3
+_END_OF_FUNCTION = ("\n```", "\nclass ", "\ndef ", "\nif __name__", "\n@")
+"""What follows a function that was begun at column 0: the end of the fence, or other code."""
 FAILURE_CHARS = 600
 SMALL_FILE_LINES = 80
 RIVAL_SHARE = 0.6
@@ -112,19 +114,21 @@ def build_request(situation: Situation, profile: Profile, model: ChatModel, *, r
     prompt = load_prompt(_prompt_name(profile, retry=retry, target=bool(targets)))
     attempts, parent = _attempts(situation.tried) if retry else ("", None)
     evidence = _evidence_text(situation.evidence)
+    asked = _asked_function(situation, targets, round_) if profile.rewrites else None
     values = {"issue": situation.task.issue.strip(), "evidence": evidence, "language": "python"}
+    values["target"] = f" `{asked.qualname}`" if asked else ""
     if retry:
         values["attempts"] = attempts
     bare = prompt.messages(context="", **values)
     room = profile.budget_tokens - sum(model.count_tokens(m.content) + 8 for m in bare)
     compiled = compile_context(_items(situation, targets), max(0, room), model.count_tokens)
     messages = prompt.messages(context=compiled.text, **values)
-    prefix = _answer_prefix(situation, targets, round_) if profile.rewrites else ""
+    prefix = _answer_prefix(situation, asked)
     chat = ChatRequest(
         messages=messages,
         max_tokens=_answer_tokens(situation.tree, targets, profile, model),
         answer_prefix=prefix,
-        stop=("\n```",) if prefix else (),
+        stop=_END_OF_FUNCTION if prefix else (),
     )
     return Request(
         chat,
@@ -138,18 +142,24 @@ def build_request(situation: Situation, profile: Profile, model: ChatModel, *, r
 
 def _prompt_name(profile: Profile, *, retry: bool, target: bool) -> str:
     if profile.rewrites and target:
-        return "retry" if retry else "rewrite_direct"
+        return "retry" if retry else "rewrite"
     return "search_replace_retry" if retry else "search_replace"
 
 
-def _answer_prefix(situation: Situation, targets: Sequence[Entity], round_: int) -> str:
-    """Begin the answer with the header of the function to rewrite: a small model then can neither chat nor
-    answer with something else. A later round takes the next function when it is nearly as likely."""
+def _asked_function(situation: Situation, targets: Sequence[Entity], round_: int) -> Entity | None:
+    """The function to rewrite: the likeliest; a later round takes the next one when it is nearly as likely."""
     if not targets:
-        return ""
+        return None
     scores = {location.entity.id: location.score for location in situation.locations}
-    likely = [t for t in targets if scores.get(t.id, 0.0) >= RIVAL_SHARE * scores.get(targets[0].id, 0.0)]
-    source = entity_source(situation.tree, likely[(round_ - 1) % len(likely)])
+    floor = RIVAL_SHARE * scores.get(targets[0].id, 0.0)
+    likely = [target for target in targets if scores.get(target.id, 0.0) >= floor]
+    return likely[(round_ - 1) % len(likely)]
+
+
+def _answer_prefix(situation: Situation, asked: Entity | None) -> str:
+    """The beginning of the answer, up to the header of the function to rewrite: a small model then can
+    neither chat nor answer with something else."""
+    source = entity_source(situation.tree, asked) if asked else None
     header = header_of(source.text) if source else ""
     return f"```python\n{header}\n" if header else ""
 

@@ -8,6 +8,7 @@ from textwrap import dedent
 from codeforge.errors import CodeforgeError
 from codeforge.localize.model import Entity, EntityKind, Location
 from codeforge.patch.textfile import read_text_file
+from codeforge.reward.protected import protected_reason
 
 HEADER_LINES = 20
 
@@ -23,8 +24,11 @@ class Excerpt:
 
 
 def function_targets(locations: Sequence[Location], limit: int) -> list[Entity]:
-    """The most likely functions and classes, best first; a class only when none of its methods is named."""
-    entities = [location.entity for location in locations]
+    """The most likely functions and classes, best first, tests left out.
+
+    A class is a target only when none of its methods is named.
+    """
+    entities = [item.entity for item in locations if protected_reason(item.entity.path) is None]
     functions = [e for e in entities if e.kind is EntityKind.FUNCTION]
     covered = {e.id.rpartition(".")[0] for e in functions}
     classes = [e for e in entities if e.kind is EntityKind.CLASS and e.id not in covered]

@@ -3,7 +3,7 @@
 
 def format_cents(cents):
     """An amount such as 12.05."""
-    return f"{cents // 100}.{cents % 100:02d}"
+    return f"{cents // 100}.{cents % 100}"
 
 
 def receipt(lines, total):
