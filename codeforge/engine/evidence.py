@@ -9,6 +9,7 @@ from codeforge.sandbox.check import run_check
 from codeforge.sandbox.model import CheckResult, Limits, TestStatus
 from codeforge.sandbox.probe import (
     FailureDetail,
+    ObservedTypes,
     ProbeReport,
     is_pytest_command,
     probe_env,
@@ -30,6 +31,7 @@ class Evidence:
     Attributes:
         check: the user's command on the unchanged tree.
         failures: why each failing test fails, where the probe could see it.
+        types: observed types of locals; see `ProbeReport.types`.
         suspicious: by path, by 1-based line: suspicion in (0, 1].
         hang_limit_s: how long one test may run under the probe.
         probed: whether the probe works with this command.
@@ -37,6 +39,7 @@ class Evidence:
 
     check: CheckResult
     failures: tuple[FailureDetail, ...]
+    types: ObservedTypes
     suspicious: Mapping[str, Mapping[int, float]]
     hang_limit_s: float
     probed: bool
@@ -59,7 +62,7 @@ def examine(
     """
     if not is_pytest_command(command):
         check = run_check(workspace, command, limits, stage="baseline", cancel=cancel)
-        return Evidence(check, (), {}, HANG_LIMIT_S, probed=False)
+        return Evidence(check, (), {}, {}, HANG_LIMIT_S, probed=False)
     limit = HANG_LIMIT_S
     check, report = _probed(workspace, command, limits, limit, network=network, cancel=cancel)
     hung = [failure.test_id for failure in report.failures if failure.hung]
@@ -68,7 +71,7 @@ def examine(
         check, report = _probed(workspace, command, limits, limit, network=network, cancel=cancel)
     # A command that pytest refuses (a plugin clash, an odd interpreter) leaves no record: go without.
     probed = bool(report.outcomes)
-    return Evidence(check, report.failures, suspicions(report), limit, probed)
+    return Evidence(check, report.failures, report.types, suspicions(report), limit, probed)
 
 
 def _probed(

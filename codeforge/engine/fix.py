@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from codeforge.engine.candidate import Candidate
@@ -88,8 +89,13 @@ def run_fix(task: TaskSpec, options: FixOptions, around: Surroundings) -> FixRes
     """
     watch = Stopwatch()
     limits = Limits(wall_s=options.timeout_s, memory_bytes=options.memory_bytes)
-    evidence = _baseline(task, options, around, limits, watch)
-    locations = _locate(task, evidence, around)
+    localizer = Localizer(around.pool.template.repo.root, around.pool.template.files)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        # The first index of a repository takes seconds; the tests run meanwhile.
+        prepared = beside.submit(localizer.prepare)
+        evidence = _baseline(task, options, around, limits, watch)
+        prepared.result()
+    locations = _locate(task, evidence, localizer, around)
     evaluator = Evaluator(
         around.pool,
         task.test_command,
@@ -124,13 +130,17 @@ def _baseline(
     return evidence
 
 
-def _locate(task: TaskSpec, evidence: Evidence | None, around: Surroundings) -> tuple[Location, ...]:
-    template = around.pool.template
-    localizer = Localizer(template.repo.root, template.files)
+def _locate(
+    task: TaskSpec, evidence: Evidence | None, localizer: Localizer, around: Surroundings
+) -> tuple[Location, ...]:
     query = LocateQuery(_query_text(task, evidence), _failure_signals(evidence), 2 * LOCATIONS)
     # What judges a change is no place for it: tests come after all code, however well they match.
-    found = localizer.locate(query)
-    locations = tuple(sorted(found, key=lambda item: protected_reason(item.entity.path) is not None))
+    answer = localizer.locate_all(query)
+    for notice in answer.notices:
+        around.emit(Notice(notice))
+    locations = tuple(
+        sorted(answer.locations, key=lambda item: protected_reason(item.entity.path) is not None)
+    )
     locations = locations[:LOCATIONS]
     around.emit(Located(locations))
     return locations

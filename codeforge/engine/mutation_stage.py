@@ -75,14 +75,13 @@ def screen_mutants(
     with ExitStack() as stack:
         workers = min(budget.workers, len(jobs))
         workspaces = [stack.enter_context(pool.acquire()) for _ in range(workers)]
-        plan = _plan(workspaces[0], command, evidence, budget, limits, network=network)
+        plan = _plan(command, evidence, budget, limits, network=network)
         results = screen(workspaces, jobs, plan, cancel=cancel)
     passing = tuple(patches[result.id] for result in results if result.passed)
     return Screened(len(results), passing, time.monotonic() - started)
 
 
 def _plan(
-    workspace: Workspace,
     command: str,
     evidence: Evidence,
     budget: ScreenBudget,
@@ -96,15 +95,18 @@ def _plan(
     # Where a merely slow test was seen, patience is needed here too.
     hang_limit = _HANG_S if evidence.hang_limit_s <= HANG_LIMIT_S else evidence.hang_limit_s
     job_limit = max(_JOB_FLOOR_S, 3 * passing_s + 2 * hang_limit)
-    env = probe_env(
-        workspace.reports / "screen.jsonl",
-        root=workspace.cage().inside(workspace.tree),
-        first=evidence.failing_ids,
-        fail_fast=True,
-        coverage=False,
-        test_limit_s=hang_limit,
-        base=dict(workspace.cage().env),
-    )
+
+    def env(workspace: Workspace) -> dict[str, str]:
+        return probe_env(
+            workspace.reports / "screen.jsonl",
+            root=workspace.cage().inside(workspace.tree),
+            first=evidence.failing_ids,
+            fail_fast=True,
+            coverage=False,
+            test_limit_s=hang_limit,
+            base=dict(workspace.cage().env),
+        )
+
     wall = Limits(
         wall_s=budget.wall_s,
         memory_bytes=limits.memory_bytes,
@@ -123,7 +125,7 @@ def _ranked_mutations(
     limit: int,
     seed: int,
 ) -> list[Mutation]:
-    hints = MutationHints.from_failures(evidence.failures)
+    hints = MutationHints.from_failures(evidence.failures, evidence.types)
     found: list[Mutation] = []
     for path, lines in _suspicious_files(evidence, scope):
         source = read_text_file(pool.template.tree, path).text

@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,11 @@ class ScreenResult:
     duration_s: float
 
     @property
+    def judged(self) -> bool:
+        """The tests had a say: pytest's 3 and 4 mean that it broke down or was called wrongly."""
+        return self.exit_code not in (3, 4)
+
+    @property
     def passed(self) -> bool:
         """pytest exited with 0."""
         return self.exit_code == 0
@@ -44,7 +49,7 @@ class ScreenPlan:
 
     Attributes:
         command: the pytest command line.
-        env: the probe's variables (which tests run first, fail fast, limits).
+        env: the probe's variables for one workspace (which tests run first, fail fast, limits).
         limits: of the whole run of one workspace.
         job_limit_s: wall-clock seconds of one variant.
         stop_after: a workspace stops after so many passing variants.
@@ -52,7 +57,7 @@ class ScreenPlan:
     """
 
     command: str
-    env: Mapping[str, str]
+    env: Callable[[Workspace], Mapping[str, str]]
     limits: Limits
     job_limit_s: float
     stop_after: int = 1
@@ -85,7 +90,7 @@ def screen(
 
     with ThreadPoolExecutor(max_workers=len(workspaces)) as pool:
         found = {r.id: r for results in pool.map(run, range(len(workspaces))) for r in results}
-    return [found[job.id] for job in jobs if job.id in found]
+    return [found[job.id] for job in jobs if job.id in found and found[job.id].judged]
 
 
 def _write_jobs(workspace: Workspace, folder: Path, jobs: Sequence[ScreenJob], plan: ScreenPlan) -> None:
@@ -116,7 +121,7 @@ def _write_jobs(workspace: Workspace, folder: Path, jobs: Sequence[ScreenJob], p
 def _run_one(
     workspace: Workspace, folder: Path, plan: ScreenPlan, cancel: threading.Event | None
 ) -> list[ScreenResult]:
-    env = dict(plan.env)
+    env = dict(plan.env(workspace))
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUGIN_DIR), env.get("PYTHONPATH", "")]))
     env["PYTEST_ADDOPTS"] = f"-p _codeforge_screen {env.get('PYTEST_ADDOPTS', '')}".strip()
     env["CODEFORGE_SCREEN_DIR"] = str(folder)
