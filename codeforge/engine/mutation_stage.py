@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from codeforge.engine.candidate import Origin
 from codeforge.engine.evidence import HANG_LIMIT_S, Evidence
 from codeforge.engine.mutate import Mutation, MutationHints, mutate
+from codeforge.engine.rerun_screen import rerun_screen
+from codeforge.engine.targets import function_targets
 from codeforge.errors import CodeforgeError
 from codeforge.localize.model import EntityKind, Location
 from codeforge.patch.apply import resolve_patch
@@ -21,6 +23,7 @@ from codeforge.sandbox.screen.screen import ScreenJob, ScreenPlan, screen
 from codeforge.sandbox.workspace import Workspace, WorkspacePool
 
 _FILES = 4
+_FUNCTIONS = 3
 _JOB_FLOOR_S = 5.0
 _HANG_S = 0.7
 """A mutant's test counts as hanging after this; the probe raises it to 20 times the longest passing test."""
@@ -59,13 +62,28 @@ def screen_mutants(
 ) -> Screened:
     """Mutate the suspicious lines and run the tests on every mutant until some pass.
 
-    Only where the probe works (pytest) and something fails; otherwise nothing is tried.
+    Where the probe works (pytest), coverage says which lines are suspicious, and one interpreter judges
+    many mutants. With another command that fails, the lines of the likeliest functions are mutated, and the
+    command runs once a mutant.
     """
     started = time.monotonic()
-    if not evidence.probed or not evidence.check.failing or budget.mutants <= 0:
+    if evidence.check.passed or evidence.check.timed_out or budget.mutants <= 0:
         return Screened(0, (), 0.0)
     ranked = _ranked_mutations(pool, evidence, locations, scope, budget.mutants, seed)
     patches = dict(_resolved(pool, ranked, scope))
+    if not evidence.probed:
+        tried, names = rerun_screen(
+            pool,
+            command,
+            {name: patch for name, (patch, _) in patches.items()},
+            baseline_s=evidence.check.duration_s,
+            wall_s=budget.wall_s,
+            workers=budget.workers,
+            limits=limits,
+            network=network,
+            cancel=cancel,
+        )
+        return Screened(tried, tuple(patches[name] for name in names), time.monotonic() - started)
     jobs = [
         ScreenJob(name, patch.changes[0].path, patch.changes[0].after or b"")
         for name, (patch, _) in patches.items()
@@ -127,7 +145,8 @@ def _ranked_mutations(
 ) -> list[Mutation]:
     hints = MutationHints.from_failures(evidence.failures, evidence.types)
     found: list[Mutation] = []
-    for path, lines in _suspicious_files(evidence, scope):
+    suspicious = evidence.suspicious or _lines_of_likely_functions(locations)
+    for path, lines in _suspicious_files(suspicious, scope):
         source = read_text_file(pool.template.tree, path).text
         weighted = [(line, score * _weight(path, line, locations)) for line, score in lines.items()]
         found.extend(mutate(source, path, weighted, limit=limit, seed=seed, hints=hints))
@@ -135,11 +154,22 @@ def _ranked_mutations(
     return sorted(found, key=lambda mutation: -mutation.prior)[:limit]
 
 
-def _suspicious_files(evidence: Evidence, scope: Sequence[str]) -> Iterator[tuple[str, Mapping[int, float]]]:
+def _lines_of_likely_functions(locations: Sequence[Location]) -> dict[str, dict[int, float]]:
+    """Without coverage every line of the likeliest functions is as suspicious as its function."""
+    lines: dict[str, dict[int, float]] = {}
+    for target in function_targets(locations, _FUNCTIONS):
+        span = range(target.start_line, target.end_line + 1)
+        lines.setdefault(target.path, {}).update(dict.fromkeys(span, 1.0))
+    return lines
+
+
+def _suspicious_files(
+    suspicious: Mapping[str, Mapping[int, float]], scope: Sequence[str]
+) -> Iterator[tuple[str, Mapping[int, float]]]:
     """The Python files with the most suspicious lines, most suspicious first."""
     allowed = [
         (path, lines)
-        for path, lines in evidence.suspicious.items()
+        for path, lines in suspicious.items()
         if path.endswith(".py") and lines and (scope or protected_reason(path) is None)
     ]
     yield from sorted(allowed, key=lambda item: -max(item[1].values()))[:_FILES]

@@ -147,7 +147,7 @@ def _prompt_name(profile: Profile, *, retry: bool, target: bool) -> str:
 
 
 def _asked_function(situation: Situation, targets: Sequence[Entity], round_: int) -> Entity | None:
-    """The function to rewrite: the likeliest; a later round takes the next one when it is nearly as likely."""
+    """The function to rewrite: the likeliest; a later round takes a near rival."""
     if not targets:
         return None
     scores = {location.entity.id: location.score for location in situation.locations}

@@ -164,3 +164,10 @@ def test_unittest_commands_work_without_a_probe(repository) -> None:
 def test_an_empty_issue_is_a_usage_error(broken: Path) -> None:
     with pytest.raises(UsageError):
         run(broken, [GOOD_ANSWER], issue="  \n")
+
+
+def test_mutations_also_work_with_other_commands(repository) -> None:
+    root = repository({"calc.py": CALC, "test_calc.py": UNITTEST_CALC})
+    done, _ = run(root, None, test=f"{sys.executable} -m unittest -v", mutations=100)
+    assert done.result.status is FixStatus.SOLVED
+    assert done.result.mutants_tried > 0
