@@ -5,10 +5,12 @@ the file as a whole happens under a lock file, everything else under SQLite's ow
 """
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from codeforge.archive.failures import explain, is_damage, not_writable, suspect_mark, translated
@@ -18,6 +20,22 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BUSY_TIMEOUT_S = 30.0
+
+
+def load_sqlite_utils() -> ModuleType:
+    """Import sqlite-utils without numpy, which it imports only to know numpy's scalars when it meets them:
+    at every start of a command that costs more than all the rest of the archive."""
+    known = "numpy" in sys.modules
+    if not known:
+        sys.modules["numpy"] = None  # type: ignore[assignment]  # documented: the import then fails
+    try:
+        import sqlite_utils
+    finally:
+        if not known:
+            del sys.modules["numpy"]
+    module: ModuleType = sqlite_utils
+    return module
+
 
 # Below this size a full check of the pages costs a few milliseconds, so every opening does it.
 _CHEAP_CHECK_BYTES = 2 * 1024**2
@@ -111,15 +129,15 @@ def _is_ready(database: "Database", path: Path) -> bool:
 
 
 def _connect(path: Path, busy_timeout_s: float) -> "Database":
-    from sqlite_utils import Database
-
+    database = load_sqlite_utils().Database
     # The archive takes a lock of its own around every use, so that threads can share the connection.
     connection = sqlite3.connect(path, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False)
     # In WAL mode NORMAL survives the death of the process at any moment; only a power cut can take the
     # newest transactions, and never the database.
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA foreign_keys=ON")
-    return Database(connection, execute_plugins=False)
+    opened: Database = database(connection, execute_plugins=False)
+    return opened
 
 
 def _damage(connection: sqlite3.Connection) -> str | None:

@@ -17,7 +17,7 @@ from codeforge.patch.apply import resolve_patch
 from codeforge.patch.model import Patch
 from codeforge.patch.textfile import read_text_file
 from codeforge.reward.protected import protected_reason
-from codeforge.sandbox.model import Limits
+from codeforge.sandbox.model import Limits, TestStatus
 from codeforge.sandbox.probe import probe_env
 from codeforge.sandbox.screen.screen import ScreenJob, ScreenPlan, screen
 from codeforge.sandbox.workspace import Workspace, WorkspacePool
@@ -110,8 +110,7 @@ def _plan(
     """Failing tests first, stop at the first failure. A mutant may take as long as all the tests that
     passed took, threefold, plus one hang."""
     passing_s = sum(o.duration_s for o in evidence.check.outcomes if o not in evidence.check.failing)
-    # Where a merely slow test was seen, patience is needed here too.
-    hang_limit = _HANG_S if evidence.hang_limit_s <= HANG_LIMIT_S else evidence.hang_limit_s
+    hang_limit = _hang_limit(evidence)
     job_limit = max(_JOB_FLOOR_S, 3 * passing_s + 2 * hang_limit)
 
     def env(workspace: Workspace) -> dict[str, str]:
@@ -133,6 +132,15 @@ def _plan(
         processes=limits.processes,
     )
     return ScreenPlan(command, env, wall, job_limit, network=network)
+
+
+def _hang_limit(evidence: Evidence) -> float:
+    """Seconds after which a mutant's test counts as hanging: a wrong result may take as long to compute as
+    the right one, so three times the longest test that ended is allowed."""
+    if evidence.hang_limit_s > HANG_LIMIT_S:
+        return evidence.hang_limit_s  # a merely slow test was seen
+    ended = [o.duration_s for o in evidence.check.outcomes if o.status is not TestStatus.TIMEOUT]
+    return max(_HANG_S, 3 * max(ended, default=0.0))
 
 
 def _ranked_mutations(
