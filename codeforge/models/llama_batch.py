@@ -7,7 +7,8 @@ once: its cache cells are shared by all sequences (unified KV cache).
 
 import ctypes
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,8 +91,8 @@ class BatchDecoder:
         adapter: a LoRA adapter of that model, already loaded.
 
     Attributes:
-        prompt_tokens_evaluated: those that the last `generate` did not find in the cache; each further wave
-            of samples adds one.
+        prompt_tokens_evaluated: those that the last `generate` did not find in the cache; each sample that
+            did not start with the first ones adds one.
 
     Raises:
         EnvironmentUnavailableError: the context does not fit in memory, or the adapter not the model.
@@ -153,39 +154,22 @@ class BatchDecoder:
     ) -> Generator[TextPiece | SampledText, None, None]:
         """Yield every sample's text as it comes, and every sample as it finishes.
 
-        Closing the iterator abandons what is not finished. More samples than fit side by side are decoded
-        in waves.
+        Closing the iterator abandons what is not finished. When more are wanted than fit side by side, the
+        next one starts as soon as one has finished.
 
         Raises:
             ContextOverflowError: the prompt and one sample do not fit in the context.
             EnvironmentUnavailableError: llama.cpp failed; samples yielded before are whole.
             UsageError: the grammar is not valid.
         """
-        size = self._wave_size(len(prompt), plan.max_tokens)
-        numbered = list(enumerate(plan.specs))
+        prompt = list(prompt)
+        waiting = deque(enumerate(plan.specs))
+        slots = min(self._slots(len(prompt), plan.max_tokens), len(waiting))
+        alone = len(plan.specs) == 1
         self.prompt_tokens_evaluated = 0
-        for first in range(0, len(numbered), size):
-            yield from self._wave(list(prompt), numbered[first : first + size], plan)
-
-    def _wave_size(self, prompt_tokens: int, max_tokens: int) -> int:
-        fitting = (self._n_ctx - prompt_tokens) // max(1, max_tokens)
-        if fitting < 1:
-            raise ContextOverflowError(
-                f"The prompt has {prompt_tokens} tokens and the answer may have {max_tokens}, "
-                f"but the context holds {self._n_ctx}.",
-                kept="nothing was generated",
-                hint="lower --budget-tokens",
-            )
-        return min(fitting, self._n_parallel)
-
-    def _wave(
-        self, prompt: list[int], specs: list[tuple[int, SampleSpec]], plan: DecodePlan
-    ) -> Iterator[TextPiece | SampledText]:
         active: list[_Sequence] = []
         try:
-            for place, (index, spec) in enumerate(specs, start=1):
-                sampler = TokenSampler(self._lib, self._vocab, spec, plan.top_p, plan.grammar)
-                active.append(_Sequence(index, place, sampler, TextStream(plan.stop)))
+            active += [self._start(slot, *waiting.popleft(), plan) for slot in range(1, slots + 1)]
             self._evaluate_prompt(prompt)
             for sequence in active:
                 self._lib.llama_memory_seq_cp(self._memory, 0, sequence.seq_id, -1, -1)
@@ -196,13 +180,37 @@ class BatchDecoder:
                         yield TextPiece(sequence.index, text)
                     if sequence.finish_reason:
                         active.remove(sequence)
-                        self._release(sequence, keep=len(specs) == 1)
+                        self._release(sequence, keep=alone)
                         yield _finished(sequence)
+                        if waiting:
+                            active.append(self._start(sequence.seq_id, *waiting.popleft(), plan))
+                            self._share_prompt(active[-1], len(prompt))
                 if active:
-                    self._step(active, len(prompt))
+                    self._step(active, prompt)
         finally:
             for sequence in active:
-                self._release(sequence, keep=len(specs) == 1)
+                self._release(sequence, keep=alone)
+
+    def _slots(self, prompt_tokens: int, max_tokens: int) -> int:
+        fitting = (self._n_ctx - prompt_tokens) // max(1, max_tokens)
+        if fitting < 1:
+            raise ContextOverflowError(
+                f"The prompt has {prompt_tokens} tokens and the answer may have {max_tokens}, "
+                f"but the context holds {self._n_ctx}.",
+                kept="nothing was generated",
+                hint="lower --budget-tokens",
+            )
+        return min(fitting, self._n_parallel)
+
+    def _start(self, slot: int, index: int, spec: SampleSpec, plan: DecodePlan) -> _Sequence:
+        sampler = TokenSampler(self._lib, self._vocab, spec, plan.top_p, plan.grammar)
+        return _Sequence(index, slot, sampler, TextStream(plan.stop))
+
+    def _share_prompt(self, sequence: _Sequence, prompt_tokens: int) -> None:
+        """Give a late starter the prompt but its last token, which its first step evaluates: the logits that
+        the others began with are gone."""
+        self._lib.llama_memory_seq_cp(self._memory, 0, sequence.seq_id, 0, prompt_tokens - 1)
+        self.prompt_tokens_evaluated += 1
 
     def _evaluate_prompt(self, prompt: list[int]) -> None:
         """Bring sequence 0 to `prompt`, evaluating only what its cache lacks; always the last token,
@@ -223,10 +231,15 @@ class BatchDecoder:
             self._cached += piece
             self.prompt_tokens_evaluated += len(piece)
 
-    def _step(self, active: list[_Sequence], prompt_tokens: int) -> None:
-        """Evaluate the last token of each sequence."""
+    def _step(self, active: list[_Sequence], prompt: list[int]) -> None:
+        """Evaluate the last token of each sequence, which is the prompt's where it has none yet."""
         started = time.monotonic()
-        self._decode([(s.tokens[-1], prompt_tokens + len(s.tokens) - 1, s.seq_id) for s in active])
+        self._decode(
+            [
+                (s.tokens[-1] if s.tokens else prompt[-1], len(prompt) + len(s.tokens) - 1, s.seq_id)
+                for s in active
+            ]
+        )
         elapsed = time.monotonic() - started
         for row, sequence in enumerate(active):
             sequence.row = row

@@ -16,7 +16,9 @@ from codeforge.models.protocol import ChatChunk, ChatRequest, ChatResult, ChatSt
 from codeforge.models.sampling import OnText, Sample, SampleSpec
 
 DEFAULT_CONTEXT = 8192
-MAX_PARALLEL = 8
+# Tokens/s of the 1.5B model on one AVX2 core: 6.2 with one, 7.5 with 2, 9.9 with 4, 9.4 with 6, 7.6 with 8.
+# Few at once also finish sooner, and the first that passes ends the rest.
+MAX_PARALLEL = 4
 _SPEED_TOKENS = 24
 
 

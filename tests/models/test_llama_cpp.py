@@ -115,14 +115,27 @@ def test_abandoned_samples_leave_room_for_others(model: LlamaCppModel) -> None:
     assert len(list(sample_many(model, asked, specs))) == 8
 
 
-def test_more_samples_than_fit_come_in_waves(model: LlamaCppModel) -> None:
+def test_more_samples_than_fit_take_turns(model: LlamaCppModel) -> None:
     specs = [SampleSpec(seed, 1.0) for seed in range(7)]
     asked = replace(HOT, max_tokens=150)
     samples = list(sample_many(model, asked, specs))
     assert sorted(item.index for item in samples) == list(range(7))
     evaluated = sum(item.result.usage.prompt_tokens_evaluated for item in samples)
-    waves = 4  # two of 150 tokens each fit beside the prompt
-    assert evaluated == samples[0].result.usage.prompt_tokens + waves - 1
+    late = 7 - 2  # two of 150 tokens each fit beside the prompt; each later one evaluates its last token
+    assert evaluated == samples[0].result.usage.prompt_tokens + late
+    texts = {item.index: item.result.text for item in samples}
+    assert len(set(texts.values())) == 7
+    assert texts == {item.index: item.result.text for item in sample_many(model, asked, specs)}
+
+
+def test_a_late_sample_is_as_likely_as_an_early_one(model: LlamaCppModel) -> None:
+    greedy = [SampleSpec(0, 0.0)] * 9
+    asked = replace(HOT, logprobs=True, grammar="root ::= [a-z]{5,9}", max_tokens=12)
+    results = [item.result for item in sample_many(model, asked, greedy)]
+    assert len({item.text for item in results}) == 1
+    for item in results:
+        for entry, expected in zip(item.logprobs, results[0].logprobs, strict=True):
+            assert entry.logprob == pytest.approx(expected.logprob, abs=0.01)
 
 
 def test_grammars(model: LlamaCppModel) -> None:
