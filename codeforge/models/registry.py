@@ -144,9 +144,11 @@ def _open_file(path: Path, name: str, settings: _Settings) -> ChatModel:
     from codeforge.models.select import threads as free_threads
 
     taken = store.fingerprint(path).sha256
+    one, many = (settings.threads, settings.threads) if settings.threads else free_threads()
     options = LlamaOptions(
         n_ctx=settings.n_ctx or DEFAULT_CONTEXT,
-        threads=settings.threads or free_threads(),
+        threads=one,
+        threads_batch=many,
         lora=settings.lora.expanduser().absolute() if settings.lora is not None else None,
     )
     return LlamaCppModel(

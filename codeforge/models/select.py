@@ -18,15 +18,18 @@ TOLERABLE_TOKENS_PER_S = 3.0
 """What a model that is here already must reach: a measurement on a busy machine is often far too low."""
 _BILLION_WEIGHTS_PER_CORE_S = 22.0
 _CORE_EXPONENT = 0.7
+_MOST_DECODE_THREADS = 8
 
 
-def threads() -> int:
-    """Threads for a model: the cores that are free now, at least 1.
+def threads() -> tuple[int, int]:
+    """Threads for a model, for one token and for prompts: the cores that are free now, at least 1.
 
     More threads than free cores wait for each other and collapse to a tenth of the speed of one thread, so
-    codeforge runs no test command while a model generates.
+    codeforge runs no test command while a model generates. One token is bound by memory, which a few cores
+    use up; a prompt is bound by arithmetic, which every core speeds up.
     """
-    return max(1, machine.usable_cores() - round(machine.busy_cores()))
+    free = max(1, machine.usable_cores() - round(machine.busy_cores()))
+    return min(free, _MOST_DECODE_THREADS), free
 
 
 def estimated_speed(entry: CatalogEntry, cores: int) -> float:

@@ -1,5 +1,7 @@
 """Names become models."""
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from codeforge.models import store
 from codeforge.models.litellm_model import LiteLLMModel
 from codeforge.models.protocol import ChatRequest, Message, complete
 from codeforge.models.registry import check_name, open_model
+from tests.models.tiny_gguf import write_tiny_model
 
 ASK = ChatRequest((Message("user", "?"),))
 
@@ -60,6 +63,30 @@ def test_a_missing_or_broken_file(tmp_path: Path) -> None:
     assert str(bad) in caught.value.kept
     with pytest.raises(EnvironmentUnavailableError, match="no adapter"):
         open_model(str(bad), threads=1, lora=tmp_path / "no.gguf")
+
+
+def test_a_file_of_ones_own_answers_and_its_speed_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_tiny_model(tmp_path / "Tiny.GGUF")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
+    model = open_model(str(path), n_ctx=300)
+    assert (model.name, model.version, model.context_window) == (str(path), f"sha256:{digest}", 300)
+    complete(model, replace(ASK, max_tokens=60, grammar="root ::= [a-z]{40}"))
+    model.close()
+    speed = store.measured_speed(digest)
+    assert speed is not None
+    assert speed > 0
+
+
+def test_a_speed_on_a_busy_machine_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_tiny_model(tmp_path / "tiny.gguf")
+    monkeypatch.setattr("os.getloadavg", lambda: (500.0, 0.0, 0.0))
+    model = open_model(str(path), threads=1, n_ctx=300)
+    complete(model, replace(ASK, max_tokens=60, grammar="root ::= [a-z]{40}"))
+    model.close()
+    assert store.measured_speed(hashlib.sha256(path.read_bytes()).hexdigest()) is None
 
 
 def test_an_ensemble_takes_turns(tmp_path: Path) -> None:
