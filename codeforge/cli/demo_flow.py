@@ -72,7 +72,7 @@ def _show(done: FixedSession) -> None:
         name = item.entity.qualname or item.entity.path
         print(f"  {item.entity.path}:{item.entity.start_line} {name} ({reasons})")  # noqa: T201
     print()  # noqa: T201
-    show_result(done, None)
+    show_result(done)
     if result.baseline is not None:
         after = result.best.checks[-1] if result.best and result.best.checks else None
         print(f"tests before: {summary(result.baseline)}")  # noqa: T201

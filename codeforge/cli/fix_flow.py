@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeforge.cli.ask import confirm, stdin_is_terminal
+from codeforge.cli.ask import confirm
 from codeforge.cli.progress import Progress
-from codeforge.cli.report import result_document, show_result
+from codeforge.cli.report import result_document, show_delivery, show_result
 from codeforge.engine.deliver import Delivered, deliver
 from codeforge.engine.outcome import FixOptions, FixStatus
 from codeforge.engine.session import FixedSession, FixOrder, fix_in_repository
@@ -49,11 +49,13 @@ def run_fix_command(arguments: FixArguments) -> int:
         progress.note(notice)
     with cancelled_by_interrupt() as cancel, progress:
         done = fix_in_repository(order, progress.show, cancel)
+    if not arguments.as_json:
+        show_result(done)
     delivered = _deliver(arguments, done)
     if arguments.as_json:
         sys.stdout.write(json.dumps(result_document(done, delivered), indent=2) + "\n")
-    else:
-        show_result(done, delivered)
+    elif delivered is not None:
+        show_delivery(delivered)
     return exit_status(done)
 
 
@@ -143,8 +145,7 @@ def _deliver(arguments: FixArguments, done: FixedSession) -> Delivered | None:
     if best is None or arguments.dry_run:
         return None
     wanted = arguments.apply or arguments.commit
-    if not wanted and not arguments.as_json and stdin_is_terminal():
-        show_result(done, None)
+    if not wanted and not arguments.as_json:
         wanted = confirm("Apply this patch?")
     if not wanted:
         return None

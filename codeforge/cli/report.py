@@ -12,16 +12,18 @@ from codeforge.engine.session import FixedSession
 SCHEMA_VERSION = 1
 
 
-def show_result(done: FixedSession, delivered: Delivered | None) -> None:
-    """Print the diff, how far it is proven, what it cost, and what was done with it."""
+def show_result(done: FixedSession) -> None:
+    """Print the diff, how far it is proven, and what it cost."""
     result = done.result
-    if delivered is None:
-        shown = result.best or result.nearest
-        if shown is not None:
-            show_diff(shown.diff)
-        for line in (*_verdict(result), cost_line(result), f"session: {done.id}"):
-            print(line)  # noqa: T201
-        return
+    shown = result.best or result.nearest
+    if shown is not None:
+        show_diff(shown.diff)
+    for line in (*_verdict(result), cost_line(result), f"session: {done.id}"):
+        print(line)  # noqa: T201
+
+
+def show_delivery(delivered: Delivered) -> None:
+    """Print what was done with the patch, and how to take it back."""
     done_what = f"committed as {delivered.commit[:12]}" if delivered.commit else "applied"
     for line in (*delivered.notes, f"{done_what}; `codeforge undo {delivered.entry}` takes it back"):
         print(line)  # noqa: T201
