@@ -17,6 +17,12 @@ CHECK = "import calc\n\nassert calc.mean([2, 4]) == 3, calc.mean([2, 4])\n"
 QUICK = f"{sys.executable} check.py"
 
 
+@pytest.fixture(autouse=True)
+def answers_only(private_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the scripted answers propose anything here."""
+    monkeypatch.setenv("CODEFORGE_MUTATIONS", "0")
+
+
 @pytest.fixture
 def broken(repository) -> Path:
     """A repository that a plain script checks: quick, and without a probe."""
