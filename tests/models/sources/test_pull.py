@@ -109,11 +109,15 @@ def test_two_at_once_make_one_file(make_model: MakeModel, models_folder: Path) -
     model = make_model(parts=4)
     first = model.start_pull()
     wait_for_parts(models_folder, first)
+    first.send_signal(signal.SIGSTOP)  # so that it surely holds the lock when the second one comes
     second = model.start_pull()
+    assert second.stderr is not None
+    said = second.stderr.readline()
+    first.send_signal(signal.SIGCONT)
     outputs = [process.communicate(timeout=WAIT_S) for process in (first, second)]
     assert [process.returncode for process in (first, second)] == [0, 0]
     assert {out.strip() for out, _ in outputs} == {str(models_folder / "fake.gguf")}
-    assert "waiting for it" in outputs[1][1]
+    assert "waiting for it" in said
     assert "package index" not in outputs[1][1]
     assert (models_folder / "fake.gguf").read_bytes() == model.data
 
