@@ -85,7 +85,7 @@ def test_apply_then_undo_is_the_identity(broken: Path, replay) -> None:
     assert (broken / "calc.py").read_text() == CALC
 
 
-def test_commit_takes_only_its_files(broken: Path, replay) -> None:
+def test_commit_takes_only_its_files(broken: Path, replay, git_identity) -> None:
     (broken / "other.txt").write_text("mine\n")
     subprocess.run(["git", "add", "other.txt"], cwd=broken, check=True)
     done = fix(broken, replay(GOOD_ANSWER), "--commit")

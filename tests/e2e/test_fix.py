@@ -27,7 +27,7 @@ def codeforge(root: Path, *arguments: str, **environment: str) -> subprocess.Com
     )
 
 
-def test_fix_with_the_model_alone_then_commit(repository, with_model: str) -> None:
+def test_fix_with_the_model_alone_then_commit(repository, with_model: str, git_identity) -> None:
     root = repository({"calc.py": CALC, "test_calc.py": TEST_CALC})
     done = codeforge(
         root,
