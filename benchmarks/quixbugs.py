@@ -50,7 +50,7 @@ def plain_samples(repo: Path, model: ChatModel, test: str) -> dict[str, object]:
     name = repo.name
     source = (repo / f"{name}.py").read_text(encoding="utf-8")
     prompt = PLAIN.format(issue=issue_of(name), path=f"{name}.py", source=source.strip())
-    request = ChatRequest((Message("user", prompt),), max_tokens=600)
+    request = ChatRequest((Message("user", prompt),), max_tokens=400)
     started = time.monotonic()
     tokens = 0
     passed: list[int] = []

@@ -39,14 +39,26 @@ def project_config_path(root: Path) -> Path:
     return root / ".codeforge" / "config.toml"
 
 
+def real_folder(folder: Path) -> Path:
+    """Create `folder` and return it; a link in its place is refused, for it may lead out of the repository.
+
+    Raises:
+        NotADirectoryError: a link or a file stands there.
+    """
+    if folder.is_symlink():
+        raise NotADirectoryError(f"{folder} is a link; make it a real folder")
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 def ensure_project_dir(root: Path) -> Path:
     """Create `root/.codeforge` with an ignore file of its own, and return it.
 
     The user's `.gitignore` is never touched: a `.gitignore` holding `*` inside the folder hides it.
     """
     folder = root / ".codeforge"
-    folder.mkdir(exist_ok=True)
+    real_folder(folder)
     ignore = folder / ".gitignore"
-    if not ignore.exists():
+    if not ignore.exists() and not ignore.is_symlink():
         ignore.write_text("*\n", encoding="utf-8")
     return folder

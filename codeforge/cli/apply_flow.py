@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeforge.errors import ExitCode, UsageError
+from codeforge.errors import ExitCode, PatchRefusedError, UsageError
 from codeforge.git import GitRepo
 from codeforge.patch.service import AppliedAnswer, apply_answer
 
@@ -32,7 +32,16 @@ def run_apply_command(arguments: ApplyArguments) -> int:
     repo = GitRepo.discover(Path.cwd())
     label = "apply" if arguments.answer == "-" else f"apply {Path(arguments.answer).name}"
 
+    dirty = repo.dirty_paths() if arguments.commit else frozenset()
+
     def commit(paths: Sequence[str]) -> str:
+        mixed = sorted(dirty & set(paths))
+        if mixed:
+            raise PatchRefusedError(
+                f"{', '.join(mixed)} had changes of your own that the commit would take along.",
+                kept="the edits stay applied, uncommitted",
+                hint="commit yourself, or `codeforge undo`",
+            )
         return repo.commit_paths(paths, f"codeforge {label}\n")
 
     verify = None

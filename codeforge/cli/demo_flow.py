@@ -10,6 +10,9 @@ from codeforge.demo.scene import ISSUE, TEST_COMMAND, write_scene
 from codeforge.engine.outcome import FixOptions
 from codeforge.engine.session import FixedSession, fix_in_repository
 
+DEMO_MODEL = "qwen2.5-coder-1.5b"
+"""What the README promises: about 1.1 GB, whatever else would fit the machine."""
+
 
 def run_demo_command(model: str | None, *, as_json: bool) -> int:
     """Run the demonstration and return the exit status of the fix."""
@@ -18,7 +21,7 @@ def run_demo_command(model: str | None, *, as_json: bool) -> int:
     from codeforge.models.progress import terminal_progress
     from codeforge.models.pull import ensure_model
 
-    name = model or ensure_model(None, terminal_progress())
+    name = ensure_model(model or DEMO_MODEL, terminal_progress())
     folder = write_scene()
     progress = Progress(quiet=False)
     progress.say(f"repository: {folder}")
@@ -77,4 +80,4 @@ def _show(done: FixedSession) -> None:
         after = result.best.checks[-1] if result.best and result.best.checks else None
         print(f"tests before: {summary(result.baseline)}")  # noqa: T201
         print(f"tests after:  {summary(after) if after else 'no patch to check'}")  # noqa: T201
-    print(f"the repository is still at {done.repo.root}; try: cd there && codeforge fix ...")  # noqa: T201
+    print(f"the repository is still there: cd {done.repo.root}")  # noqa: T201

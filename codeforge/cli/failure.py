@@ -13,16 +13,22 @@ def report_failure(error: CodeforgeError, *, as_json: bool) -> None:
     if error.hint:
         sys.stderr.write(f"  try:  {error.hint}\n")
     if as_json:
-        import json
+        print_error_document(error_document(error))
 
-        document = {
-            "schema_version": 1,
-            "error": {
-                "kind": type(error).__name__,
-                "message": error.message,
-                "kept": error.kept,
-                "hint": error.hint,
-                "exit_code": int(error.exit_code),
-            },
-        }
-        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+def error_document(error: CodeforgeError) -> dict[str, object]:
+    """An error as data."""
+    return {
+        "kind": type(error).__name__,
+        "message": error.message,
+        "kept": error.kept,
+        "hint": error.hint,
+        "exit_code": int(error.exit_code),
+    }
+
+
+def print_error_document(error: dict[str, object]) -> None:
+    """Print the one document of a command that failed."""
+    import json
+
+    sys.stdout.write(json.dumps({"schema_version": 1, "error": error}, indent=2) + "\n")

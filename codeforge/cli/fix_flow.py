@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeforge.cli.ask import confirm
+from codeforge.cli.failure import error_document, report_failure
 from codeforge.cli.progress import Progress
 from codeforge.cli.report import result_document, show_delivery, show_result
 from codeforge.engine.deliver import Delivered, deliver
 from codeforge.engine.outcome import FixOptions, FixStatus
 from codeforge.engine.session import FixedSession, FixOrder, fix_in_repository
-from codeforge.errors import ExitCode, UsageError
+from codeforge.errors import CodeforgeError, ExitCode, UsageError
 
 MOST_WORKERS = 4
 
@@ -51,7 +52,16 @@ def run_fix_command(arguments: FixArguments) -> int:
         done = fix_in_repository(order, progress.show, cancel)
     if not arguments.as_json:
         show_result(done)
-    delivered = _deliver(arguments, done)
+    try:
+        delivered = _deliver(arguments, done)
+    except CodeforgeError as error:
+        # The patch was found all the same: it must not be lost with the error.
+        if not arguments.as_json:
+            raise
+        report_failure(error, as_json=False)
+        document = result_document(done, None) | {"error": error_document(error)}
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+        return int(error.exit_code)
     if arguments.as_json:
         sys.stdout.write(json.dumps(result_document(done, delivered), indent=2) + "\n")
     elif delivered is not None:
@@ -87,8 +97,10 @@ def fix_order(arguments: FixArguments, issue: str, where: Path) -> tuple[FixOrde
     from codeforge.config import load_settings
     from codeforge.git import GitRepo
     from codeforge.models.machine import usable_cores
-    from codeforge.models.registry import open_model
+    from codeforge.models.registry import check_name, open_model
 
+    if arguments.test is not None and not arguments.test.strip():
+        raise UsageError("--test is blank.", kept="nothing was run", hint="leave it out, or name a command")
     flags = {
         "model": arguments.model,
         "candidates": arguments.candidates,
@@ -101,6 +113,8 @@ def fix_order(arguments: FixArguments, issue: str, where: Path) -> tuple[FixOrde
     }
     root = GitRepo.discover(where).root
     settings = load_settings(root, flags)
+    if settings.model is not None:
+        check_name(settings.model)
     options = FixOptions(
         candidates=settings.candidates,
         rounds=settings.rounds,
@@ -141,8 +155,10 @@ def cancelled_by_interrupt() -> Iterator[threading.Event]:
 
 def _deliver(arguments: FixArguments, done: FixedSession) -> Delivered | None:
     """Apply the best patch when the user wants it: by flag, or by answering at a terminal."""
-    best = done.result.best
-    if best is None or arguments.dry_run:
+    if done.result.best is None or arguments.dry_run:
+        return None
+    if done.result.status is not FixStatus.SOLVED and (arguments.apply or arguments.commit):
+        sys.stderr.write("not applied: nothing verified the patch; give a test command with --test\n")
         return None
     wanted = arguments.apply or arguments.commit
     if not wanted and not arguments.as_json:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import typer
 
-from codeforge.errors import CodeforgeError, ExitCode
+from codeforge.errors import CodeforgeError, EnvironmentUnavailableError, ExitCode, UsageError
 
-# Typer carries its own click and names only this subclass of its usage errors; the base is the third.
+# Typer names only this subclass of its usage errors; their base is the third class up.
 _UsageFailure = typer.BadParameter.__mro__[2]
+_INTERRUPTED = "What was recorded so far is kept; nothing more was changed."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,23 +23,48 @@ def run(argv: list[str]) -> int:
     from codeforge.cli.app import build_app
     from codeforge.cli.failure import report_failure
 
+    as_json = "--json" in argv
     try:
         status = build_app()(args=argv, prog_name="codeforge", standalone_mode=False)
     except typer.Exit as stop:
-        return stop.exit_code
-    except CodeforgeError as error:
-        report_failure(error, as_json="--json" in argv)
-        return int(error.exit_code)
+        # Typer makes an exit of its own out of Ctrl-C.
+        return _interrupted(as_json=as_json) if stop.exit_code == ExitCode.INTERRUPTED else stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        sys.stderr.write("\nInterrupted. What was recorded so far is kept; nothing more was changed.\n")
-        return int(ExitCode.INTERRUPTED)
+        return _interrupted(as_json=as_json)
+    except CodeforgeError as error:
+        report_failure(error, as_json=as_json)
+        return int(error.exit_code)
     except BrokenPipeError:
         # The reader of our output went away (`codeforge … | head`): not a failure of ours.
         sys.stderr.close()
         return int(ExitCode.SOLVED)
+    except OSError as error:
+        report_failure(EnvironmentUnavailableError(f"{error}.", hint="codeforge doctor"), as_json=False)
+        return int(ExitCode.ENVIRONMENT)
     except Exception as error:
         if not isinstance(error, _UsageFailure):
             raise
-        error.show()  # type: ignore[attr-defined]
-        return int(ExitCode.USAGE)
+        return _usage(error, as_json=as_json)
+    if status == ExitCode.INTERRUPTED:
+        return _interrupted(as_json=as_json)
     return status if isinstance(status, int) else int(ExitCode.SOLVED)
+
+
+def _usage(error: Exception, *, as_json: bool) -> int:
+    from codeforge.cli.failure import error_document, print_error_document
+
+    error.show()  # type: ignore[attr-defined]
+    if as_json:
+        told = UsageError(error.format_message(), kept="nothing was run")  # type: ignore[attr-defined]
+        print_error_document(error_document(told))
+    return int(ExitCode.USAGE)
+
+
+def _interrupted(*, as_json: bool) -> int:
+    from codeforge.cli.failure import print_error_document
+
+    sys.stderr.write(f"\nInterrupted. {_INTERRUPTED}\n")
+    if as_json:
+        document: dict[str, object] = {"kind": "Interrupted", "message": "Interrupted.", "kept": _INTERRUPTED}
+        print_error_document(document | {"hint": "", "exit_code": int(ExitCode.INTERRUPTED)})
+    return int(ExitCode.INTERRUPTED)

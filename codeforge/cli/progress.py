@@ -93,7 +93,8 @@ def describe(event: Event) -> str:
         case ProposalRefused(_, reason):
             return f"  answer refused: {' '.join(reason.split())[:300]}"
         case CandidateChecked(candidate):
-            mark = "accepted" if candidate.reward.accepted else "rejected"
+            unchecked = "rejected" if candidate.checks else "unverified"
+            mark = "accepted" if candidate.reward.accepted else unchecked
             return f"  {candidate.id} ({candidate.origin.operator}) {mark}: {candidate.reward.diagnosis}"
         case ModelAnswered() | ModelText():
             return ""

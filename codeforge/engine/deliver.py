@@ -1,10 +1,23 @@
 """Putting a chosen candidate into the user's tree: journaled, undoable, committed when asked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeforge.engine.session import FixedSession
-from codeforge.errors import CodeforgeError
+from codeforge.errors import CodeforgeError, PatchRefusedError
+from codeforge.git import GitRepo
 from codeforge.patch.journal import apply_journaled
+
+
+def _refuse_mixing(repo: GitRepo, paths: Sequence[str]) -> None:
+    """A commit takes whole files: with the user's own changes in one of them it would take these too."""
+    mixed = sorted(repo.dirty_paths() & set(paths))
+    if mixed:
+        raise PatchRefusedError(
+            f"{', '.join(mixed)} has changes of your own that the commit would take along.",
+            kept="nothing was changed",
+            hint="commit or stash them first, or use --apply and commit yourself",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +39,8 @@ def deliver(done: FixedSession, *, commit: bool) -> Delivered:
     best = done.result.best
     if best is None:
         raise ValueError("there is nothing to deliver")
+    if commit:
+        _refuse_mixing(done.repo, best.patch.paths)
     title = done.result.task.issue.strip().splitlines()[0][:72]
     entry = apply_journaled(best.patch, done.repo.root, label=title, session_id=done.id)
     if not commit:

@@ -23,13 +23,14 @@ from codeforge.engine.outcome import FixOptions, FixResult, FixStatus
 from codeforge.engine.prompting import Situation, build_request, profile_of
 from codeforge.engine.select import best_of
 from codeforge.engine.stopwatch import Stopwatch
+from codeforge.errors import EnvironmentUnavailableError
 from codeforge.localize.entity_source import RepoEntitySource
 from codeforge.localize.model import Location
 from codeforge.localize.ranker import FailureSignal, Localizer, LocateQuery
 from codeforge.models.protocol import ChatModel, Message, Usage
 from codeforge.models.sampling import SampleSpec
 from codeforge.reward.protected import protected_reason
-from codeforge.sandbox.check import why_unusable
+from codeforge.sandbox.check import ran_no_tests, why_unusable
 from codeforge.sandbox.model import Limits
 from codeforge.sandbox.workspace import WorkspacePool
 from codeforge.tasks.spec import TaskSpec
@@ -125,6 +126,11 @@ def _baseline(
         )
     around.emit(BaselineChecked(evidence.check))
     unusable = why_unusable(evidence.check)
+    if unusable and not ran_no_tests(evidence.check):
+        # Every candidate would be rejected for what is not its fault.
+        raise EnvironmentUnavailableError(
+            unusable, kept="nothing was changed; no model was asked", hint="codeforge fix --test COMMAND"
+        )
     if unusable:
         around.emit(Notice(unusable))
     return evidence
@@ -237,12 +243,17 @@ def _ask_model(
         specs = _specs(asked, size, options)
         asked += size
         done = asker.ask(Round(number, request, specs, stop_early=proven))
+        failure = done.failure
         # Answers that were begun and abandoned were asked for all the same.
         tally.model_calls += size
         tally.usage = tally.usage + done.usage
         tally.votes.update(done.votes)
         tally.evaluated.extend(done.evaluated)
-        if tally.accepted:
+        if failure is not None and not tally.accepted:
+            raise failure
+        if failure is not None:
+            around.emit(Notice(f"the model stopped answering: {failure.message}"))
+        if tally.accepted and (proven or failure is not None):
             return
 
 

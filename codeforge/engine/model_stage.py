@@ -47,11 +47,13 @@ class Round:
 
 @dataclass(slots=True)
 class RoundTally:
-    """What a round came to: candidates, how many answers led to each, and the cost."""
+    """What a round came to: candidates, how many answers led to each, the cost, and what ended it early:
+    an error of the model after some answers does not undo these."""
 
     evaluated: list[Evaluated] = field(default_factory=list)
     votes: dict[str, int] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
+    failure: CodeforgeError | None = None
 
 
 class Asker:
@@ -83,7 +85,7 @@ class Asker:
             self._model, request.chat, round_.specs, lambda i, text: self._emit(ModelText(i, text))
         )
         with closing(answers):
-            while (sample := self._next(answers.__next__)) is not None:
+            while (sample := self._next(answers.__next__, tally)) is not None:
                 tally.usage = tally.usage + sample.result.usage
                 self._emit(_answered(sample))
                 self._judge(sample, round_, tally)
@@ -91,11 +93,14 @@ class Asker:
                     break
         return tally
 
-    def _next(self, draw: Callable[[], Sample]) -> Sample | None:
+    def _next(self, draw: Callable[[], Sample], tally: RoundTally) -> Sample | None:
         with self._watch.model():
             try:
                 return draw()
             except StopIteration:
+                return None
+            except CodeforgeError as error:
+                tally.failure = error
                 return None
 
     def _judge(self, sample: Sample, round_: Round, tally: RoundTally) -> None:

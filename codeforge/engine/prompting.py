@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeforge.context.compiler import ContextItem, compile_context
+from codeforge.context.fit import fit_text
 from codeforge.engine.evaluate import Evaluated
 from codeforge.engine.evidence import Evidence
 from codeforge.engine.outcome import FixOptions
@@ -115,7 +116,8 @@ def build_request(situation: Situation, profile: Profile, model: ChatModel, *, r
     attempts, parent = _attempts(situation.tried) if retry else ("", None)
     evidence = _evidence_text(situation.evidence)
     asked = _asked_function(situation, targets, round_) if profile.rewrites else None
-    values = {"issue": situation.task.issue.strip(), "evidence": evidence, "language": "python"}
+    issue = fit_text(situation.task.issue.strip(), profile.budget_tokens // 2, model.count_tokens)
+    values = {"issue": issue, "evidence": evidence, "language": "python"}
     values["target"] = f" `{asked.qualname}`" if asked else ""
     if retry:
         values["attempts"] = attempts
@@ -135,7 +137,10 @@ def build_request(situation: Situation, profile: Profile, model: ChatModel, *, r
         prompt.version,
         sum(model.count_tokens(message.content) for message in messages),
         tuple(compiled.included),
-        tuple(f"{cut.title}: {cut.reason}" for cut in compiled.cut),
+        (
+            *(f"{cut.title}: {cut.reason}" for cut in compiled.cut),
+            *(["the issue: its middle was left out"] if issue != situation.task.issue.strip() else []),
+        ),
         parent,
     )
 

@@ -15,7 +15,7 @@ from codeforge.engine.events import EventSink, Notice, TestCommandChosen
 from codeforge.engine.fix import Surroundings, run_fix
 from codeforge.engine.outcome import FixOptions, FixResult, FixStatus
 from codeforge.engine.recording import Recorder, candidate_record
-from codeforge.errors import EnvironmentUnavailableError, UsageError
+from codeforge.errors import CodeforgeError, EnvironmentUnavailableError, UsageError
 from codeforge.git import GitRepo
 from codeforge.models.protocol import ChatModel
 from codeforge.paths import database_path
@@ -93,7 +93,11 @@ def fix_in_repository(order: FixOrder, emit: EventSink, cancel: threading.Event)
             for notice in (*archive.notices, *_isolation(order, chosen.command)):
                 recorder.emit(Notice(notice))
             recorder.emit(chosen)
-            result = _run(task, order, repo, recorder, cancel)
+            try:
+                result = _run(task, order, repo, recorder, cancel)
+            except CodeforgeError as error:
+                error.kept = "; ".join(filter(None, [error.kept, f"session {session.id}"]))
+                raise
             _finish(session, result)
         return FixedSession(session.id, repo, result)
 

@@ -58,14 +58,27 @@ def entity_source(root: Path, entity: Entity) -> Excerpt | None:
 def header_of(source: str) -> str:
     """A function's or class's source up to the colon that ends its header, dedented; "" when none is seen.
 
-    It begins the answer of a model that is to rewrite the function, so that nothing else can be answered.
+    It begins the answer of a model that is to rewrite the function, so that nothing else can be answered; a
+    docstring belongs to it, so that none is lost.
     """
     lines = dedent(source).splitlines()
     for place, line in enumerate(lines[:HEADER_LINES], start=1):
         bare = line.split("#", 1)[0].rstrip()
         if bare.endswith(":") and not line.startswith("@"):
-            return "\n".join(lines[:place])
+            return "\n".join(lines[: place + _docstring_lines(lines[place:])])
     return ""
+
+
+def _docstring_lines(body: Sequence[str]) -> int:
+    """How many lines the docstring at the start of a body takes; 0 without one."""
+    first = body[0].strip() if body else ""
+    quote = next((mark for mark in ('"""', "'''") if first.lstrip("rRuU").startswith(mark)), "")
+    if not quote:
+        return 0
+    if first.count(quote) >= 2:
+        return 1
+    ends = (place for place, line in enumerate(body[1:], start=2) if quote in line)
+    return next(ends, 0)
 
 
 def most_suspicious(lines: Mapping[int, float], start: int, end: int, most: int) -> list[int]:

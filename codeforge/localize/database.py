@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeforge.paths import ensure_project_dir
+from codeforge.paths import ensure_project_dir, real_folder
 
 SCHEMA_VERSION = 2
 BUSY_TIMEOUT_MS = 10_000
@@ -110,9 +110,10 @@ def discard(path: Path) -> None:
 
 
 def _index_path(root: Path) -> Path:
-    folder = ensure_project_dir(root) / "index"
-    folder.mkdir(exist_ok=True)
-    return folder / "code.db"
+    path = real_folder(ensure_project_dir(root) / "index") / "code.db"
+    if path.is_symlink():
+        raise PermissionError(f"{path} is a link; remove it")
+    return path
 
 
 def _connect(path: Path) -> sqlite3.Connection:
