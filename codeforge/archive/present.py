@@ -46,8 +46,9 @@ def print_list(sessions: Sequence[SessionSummary], total: int) -> None:
         console.print("No sessions yet.")
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("id", "started", "command", "status"):
-        table.add_column(heading, no_wrap=True)
+    # On a narrow terminal the issue gives way: an id that is cut can't be used.
+    for heading, width in (("id", 26), ("started", 16), ("command", 7), ("status", 11)):
+        table.add_column(heading, no_wrap=True, min_width=width)
     table.add_column("steps", justify="right")
     table.add_column("issue", overflow="ellipsis", no_wrap=True, ratio=1)
     for session in sessions:
@@ -87,7 +88,7 @@ def print_session(record: SessionRecord) -> None:
             console.print(Text(f"{name + ':':12}{_printable(value)}"))
     table = Table(box=None, pad_edge=False, title="Steps", title_justify="left")
     table.add_column("seq", justify="right")
-    table.add_column("kind", no_wrap=True)
+    table.add_column("kind", no_wrap=True, min_width=12)
     table.add_column("seconds", justify="right", no_wrap=True)
     table.add_column("what", overflow="ellipsis", no_wrap=True, ratio=1)
     contents = {message.hash: f"{message.role}: {message.content}" for message in record.messages}
