@@ -49,7 +49,7 @@ def print_list(sessions: Sequence[SessionSummary], total: int) -> None:
     # On a narrow terminal the issue gives way: an id that is cut can't be used.
     for heading, width in (("id", 26), ("started", 16), ("command", 7), ("status", 11)):
         table.add_column(heading, no_wrap=True, min_width=width)
-    table.add_column("steps", justify="right")
+    table.add_column("steps", justify="right", min_width=5)
     table.add_column("issue", overflow="ellipsis", no_wrap=True, ratio=1)
     for session in sessions:
         table.add_row(
@@ -87,9 +87,9 @@ def print_session(record: SessionRecord) -> None:
         if value:
             console.print(Text(f"{name + ':':12}{_printable(value)}"))
     table = Table(box=None, pad_edge=False, title="Steps", title_justify="left")
-    table.add_column("seq", justify="right")
+    table.add_column("seq", justify="right", min_width=3)
     table.add_column("kind", no_wrap=True, min_width=12)
-    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True, min_width=7)
     table.add_column("what", overflow="ellipsis", no_wrap=True, ratio=1)
     contents = {message.hash: f"{message.role}: {message.content}" for message in record.messages}
     for step in record.steps:
