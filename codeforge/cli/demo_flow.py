@@ -2,12 +2,12 @@
 
 import json
 import sys
+from dataclasses import replace
 
 from codeforge.cli.fix_flow import FixArguments, cancelled_by_interrupt, exit_status, fix_order
 from codeforge.cli.progress import Progress, summary
 from codeforge.cli.report import result_document, show_result
 from codeforge.demo.scene import ISSUE, TEST_COMMAND, write_scene
-from codeforge.engine.outcome import FixOptions
 from codeforge.engine.session import FixedSession, fix_in_repository
 
 DEMO_MODEL = "qwen2.5-coder-1.5b"
@@ -16,8 +16,6 @@ DEMO_MODEL = "qwen2.5-coder-1.5b"
 
 def run_demo_command(model: str | None, *, as_json: bool) -> int:
     """Run the demonstration and return the exit status of the fix."""
-    from dataclasses import replace
-
     from codeforge.models.progress import terminal_progress
     from codeforge.models.pull import ensure_model
 
@@ -28,7 +26,7 @@ def run_demo_command(model: str | None, *, as_json: bool) -> int:
     progress.say(f"issue:      {ISSUE}")
     order, notices = fix_order(_arguments(name), ISSUE, folder)
     # The point of the demonstration is the model; mutations of single lines would often be quicker.
-    order = replace(order, command="demo", options=_model_only(order.options))
+    order = replace(order, command="demo", options=replace(order.options, mutations=0))
     for notice in notices:
         progress.note(notice)
     with cancelled_by_interrupt() as cancel, progress:
@@ -38,12 +36,6 @@ def run_demo_command(model: str | None, *, as_json: bool) -> int:
     else:
         _show(done)
     return exit_status(done)
-
-
-def _model_only(options: FixOptions) -> FixOptions:
-    from dataclasses import replace
-
-    return replace(options, mutations=0)
 
 
 def _arguments(model: str) -> FixArguments:

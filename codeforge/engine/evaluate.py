@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeforge.engine.candidate import Candidate, Origin
-from codeforge.engine.evidence import Evidence, with_outcomes
+from codeforge.engine.evidence import Evidence, probed_check
 from codeforge.errors import PatchRefusedError
 from codeforge.localize.model import Location
 from codeforge.patch.apply import resolve_patch
@@ -18,7 +18,7 @@ from codeforge.reward.compute import compute_reward
 from codeforge.reward.protected import protected_reason
 from codeforge.sandbox.check import run_check
 from codeforge.sandbox.model import CheckResult, Limits
-from codeforge.sandbox.probe import FailureDetail, probe_env, read_probe
+from codeforge.sandbox.probe import FailureDetail
 from codeforge.sandbox.workspace import Workspace, WorkspacePool
 
 
@@ -149,27 +149,18 @@ class Evaluator:
     def _probe(
         self, workspace: Workspace, command: str, evidence: Evidence
     ) -> tuple[CheckResult, tuple[FailureDetail, ...]]:
-        root = workspace.cage().inside(workspace.tree)
-        out = workspace.reports / "candidate.jsonl"
-        env = probe_env(
-            out,
-            root=root,
-            first=evidence.failing_ids,
-            coverage=False,
-            test_limit_s=evidence.hang_limit_s,
-            base=dict(workspace.cage().env),
-        )
-        check = run_check(
+        check, report = probed_check(
             workspace,
             command,
             self._limits,
             stage="probe",
-            env=env,
+            hang_limit_s=evidence.hang_limit_s,
             network=self._network,
             cancel=self._cancel,
+            first=evidence.failing_ids,
+            coverage=False,
         )
-        report = read_probe(out, root)
-        return with_outcomes(check, report), report.failures
+        return check, report.failures
 
     def _hung_before(self, failures: Sequence[FailureDetail]) -> bool:
         before = {f.test_id for f in self._evidence.failures if f.hung} if self._evidence else set()

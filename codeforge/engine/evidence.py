@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from codeforge.sandbox.check import run_check
@@ -63,66 +64,57 @@ def examine(
     if not is_pytest_command(command):
         check = run_check(workspace, command, limits, stage="baseline", cancel=cancel)
         return Evidence(check, (), {}, {}, HANG_LIMIT_S, probed=False)
+    probed = partial(
+        probed_check, workspace, command, limits, stage="baseline", network=network, cancel=cancel
+    )
     limit = HANG_LIMIT_S
-    check, report = _probed(workspace, command, limits, limit, network=network, cancel=cancel)
+    check, report = probed(hang_limit_s=limit)
     hung = [failure.test_id for failure in report.failures if failure.hung]
-    if hung and _merely_slow(workspace, command, limits, hung[0], network=network, cancel=cancel):
+    if hung and _merely_slow(probed(hang_limit_s=PATIENT_LIMIT_S, only=hung[:1])[1]):
         limit = PATIENT_LIMIT_S
-        check, report = _probed(workspace, command, limits, limit, network=network, cancel=cancel)
+        check, report = probed(hang_limit_s=limit)
     # A command that pytest refuses (a plugin clash, an odd interpreter) leaves no record: go without.
-    probed = bool(report.outcomes)
-    return Evidence(check, report.failures, report.types, suspicions(report), limit, probed)
+    seen = bool(report.outcomes)
+    return Evidence(check, report.failures, report.types, suspicions(report), limit, seen)
 
 
-def _probed(
+def probed_check(
     workspace: Workspace,
     command: str,
     limits: Limits,
-    hang_limit_s: float,
     *,
+    stage: str,
+    hang_limit_s: float,
     network: bool,
     cancel: threading.Event,
     only: Sequence[str] = (),
+    first: Sequence[str] = (),
+    coverage: bool = True,
 ) -> tuple[CheckResult, ProbeReport]:
-    root = workspace.cage().inside(workspace.tree)
-    out = _fresh(workspace.reports, "baseline")
-    base = dict(workspace.cage().env)
-    env = probe_env(out, root=root, only=only, test_limit_s=hang_limit_s, base=base)
-    check = run_check(workspace, command, limits, stage="baseline", env=env, network=network, cancel=cancel)
+    """Run a pytest command under the probe; the check has the probe's outcomes, which know hangs and are
+    there even after a kill. `only`, `first` and `coverage` are those of `probe_env`."""
+    cage = workspace.cage()
+    root = cage.inside(workspace.tree)
+    out = _fresh(workspace.reports, stage)
+    env = probe_env(
+        out,
+        root=root,
+        only=only,
+        first=first,
+        coverage=coverage,
+        test_limit_s=hang_limit_s,
+        base=dict(cage.env),
+    )
+    check = run_check(workspace, command, limits, stage=stage, env=env, network=network, cancel=cancel)
     report = read_probe(out, root)
     if report.outcomes:
-        check = with_outcomes(check, report)
+        check = replace(check, outcomes=report.outcomes)
     return check, report
 
 
-def _merely_slow(
-    workspace: Workspace,
-    command: str,
-    limits: Limits,
-    test_id: str,
-    *,
-    network: bool,
-    cancel: threading.Event,
-) -> bool:
-    _, report = _probed(
-        workspace, command, limits, PATIENT_LIMIT_S, network=network, cancel=cancel, only=[test_id]
-    )
-    return bool(report.outcomes) and not any(failure.hung for failure in report.failures)
-
-
-def with_outcomes(check: CheckResult, report: ProbeReport) -> CheckResult:
-    """The check with the probe's outcomes, which know hangs and are there even after a kill."""
-    return CheckResult(
-        stage=check.stage,
-        command=check.command,
-        exit_code=check.exit_code,
-        outcomes=report.outcomes,
-        duration_s=check.duration_s,
-        stdout_tail=check.stdout_tail,
-        stderr_tail=check.stderr_tail,
-        timed_out=check.timed_out,
-        isolation=check.isolation,
-    )
+def _merely_slow(patient: ProbeReport) -> bool:
+    """Whether the suspected hang ended after all, with whatever result."""
+    return bool(patient.outcomes) and not any(failure.hung for failure in patient.failures)
 
 
 def _fresh(folder: Path, stem: str) -> Path:

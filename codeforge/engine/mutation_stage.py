@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeforge.engine.candidate import Origin
 from codeforge.engine.evidence import HANG_LIMIT_S, Evidence
@@ -124,14 +124,7 @@ def _plan(
             base=dict(workspace.cage().env),
         )
 
-    wall = Limits(
-        wall_s=budget.wall_s,
-        memory_bytes=limits.memory_bytes,
-        file_bytes=limits.file_bytes,
-        output_bytes=limits.output_bytes,
-        processes=limits.processes,
-    )
-    return ScreenPlan(command, env, wall, job_limit, network=network)
+    return ScreenPlan(command, env, replace(limits, wall_s=budget.wall_s), job_limit, network=network)
 
 
 def _hang_limit(evidence: Evidence) -> float:

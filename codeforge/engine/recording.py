@@ -1,7 +1,6 @@
 """Events of a run, written to the archive as they happen."""
 
-from dataclasses import asdict, is_dataclass
-from typing import Any
+from dataclasses import asdict
 
 from codeforge.archive.model import CandidateRecord
 from codeforge.archive.writer import SessionWriter
@@ -55,7 +54,7 @@ class Recorder:
             tokens = event.usage.completion_tokens
             self._session.step("answer", payload, event.elapsed_s, tokens)
         elif not isinstance(event, ModelText):
-            self._session.step(_KINDS[type(event)], plain(event))
+            self._session.step(_KINDS[type(event)], asdict(event))
         self._front_end(event)
 
     def messages(self, messages: tuple[Message, ...]) -> None:
@@ -76,10 +75,3 @@ def candidate_record(candidate: Candidate, status: str) -> CandidateRecord:
         reward=asdict(candidate.reward),
         status=status,
     )
-
-
-def plain(event: Any) -> dict[str, object]:
-    """A dataclass as plain JSON values."""
-    if not is_dataclass(event) or isinstance(event, type):
-        raise TypeError(f"{event!r} is not an event")
-    return asdict(event)
