@@ -62,7 +62,7 @@ def examine(
     hang is seen, one such test is given `PATIENT_LIMIT_S`, and if it ends all is run again with that limit.
     """
     if not is_pytest_command(command):
-        check = run_check(workspace, command, limits, stage="baseline", cancel=cancel)
+        check = run_check(workspace, command, limits, stage="baseline", network=network, cancel=cancel)
         return Evidence(check, (), {}, {}, HANG_LIMIT_S, probed=False)
     probed = partial(
         probed_check, workspace, command, limits, stage="baseline", network=network, cancel=cancel
