@@ -1,39 +1,52 @@
-"""The seam for languages: `LanguageParser`, what it answers, and the registry by file extension."""
+"""The seam for languages: what a parser answers (`ParsedFile`), and the registry by file extension.
 
-from collections.abc import Callable
+A language is one folder beside this file: `language.toml` (its name, version, extensions and grammar), `query.scm`
+(a tree-sitter query with the capture names that `driver` documents) and `__init__.py` (its `RULES`: how it
+names things, reads imports and finds modules). Nothing else knows of it.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
-from importlib import import_module
-from pathlib import PurePosixPath
-from typing import Protocol
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple, Protocol
 
 from codeforge.localize.model import EntityKind
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedEntity:
+class ReferenceKind(IntEnum):
+    """How one entity refers to another (numbers are stored)."""
+
+    CALL = 0
+    DECORATOR = 1
+    BASE = 2
+
+
+class ParsedEntity(NamedTuple):
     """A class or function of a file.
 
     Attributes:
         kind: `CLASS` or `FUNCTION`.
         qualname: `name`, `Class.method`, `outer.inner`.
+        parent: the ordinal of the entity around it, 0 for the file. Entities count from 1, in source order.
         start_line, end_line: 1-based, inclusive, decorators included.
         signature: its header up to the body, one line of text.
         docstring: its documentation, or "".
-        text: its own source: a function whole, a class without its methods.
-        calls: names it calls (last part only), each once, in order.
-        bases: for a class, the names it inherits from.
+        start, end: byte offsets of it in the source, decorators included.
+        returns: the name of the type that it is declared to return, or "".
     """
 
     kind: EntityKind
     qualname: str
+    parent: int
     start_line: int
     end_line: int
     signature: str
     docstring: str
-    text: str
-    calls: tuple[str, ...]
-    bases: tuple[str, ...] = ()
+    start: int
+    end: int
+    returns: str
 
     @property
     def name(self) -> str:
@@ -41,57 +54,198 @@ class ParsedEntity:
         return self.qualname.rpartition(".")[2]
 
 
+class Import(NamedTuple):
+    """One imported name.
+
+    Attributes:
+        module: the module as written (`a.b`, `..sibling`, `./file`, `fmt`).
+        name: what is taken from it; "" for the module itself, "*" for everything.
+        alias: the name it gets here; for `import a.b` the first part (`a`) and `module` bound as a whole.
+    """
+
+    module: str
+    name: str
+    alias: str
+
+
+class Reference(NamedTuple):
+    """A use of a name.
+
+    Attributes:
+        owner: the ordinal of the innermost entity around it, 0 for the file.
+        kind: `ReferenceKind` as a number.
+        chain: what is used: `name`, `self.name`, `mod.Class.name`, `Class().name`; `?.name` where what stands
+            before the last dot is an expression.
+    """
+
+    owner: int
+    kind: int
+    chain: str
+
+
+class TypeHint(NamedTuple):
+    """What is known of a variable's type: `x = Class()`, `x: Class`, `self.x = Class()`.
+
+    Attributes:
+        owner: the entity in which the name is bound.
+        name: the variable (`x`, `self.x`).
+        type: the class as written, or the call that makes it (`make()`).
+    """
+
+    owner: int
+    name: str
+    type: str
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
     """One file.
 
     Attributes:
-        entities: in source order.
-        imports: imported modules and names, dotted (`os.path`, `pkg.mod.name`, `.sibling.name`).
-        text: the source outside every entity: constants, the docstring, `if __name__` blocks.
-        calls: names called there.
+        entities: in source order; ordinal n is `entities[n - 1]`.
+        imports: what it imports, at any depth.
+        references: each once for an owner.
+        hints: types of variables.
         lines: how many lines the file has.
         has_errors: some of it is not valid source; the rest was parsed all the same.
     """
 
-    entities: tuple[ParsedEntity, ...]
-    imports: tuple[str, ...]
-    text: str
-    calls: tuple[str, ...]
+    entities: Sequence[ParsedEntity]
+    imports: Sequence[Import]
+    references: Sequence[Reference]
+    hints: Sequence[TypeHint]
     lines: int
     has_errors: bool
 
 
-class LanguageParser(Protocol):
-    """Takes source text of one language apart."""
+class FileTree(Protocol):
+    """The files of a repository, as resolving modules needs them."""
 
-    def parse(self, text: str) -> ParsedFile:
-        """Parse `text` (line endings `\\n`). Never raises on bad source: what parses is answered."""
+    def __contains__(self, path: object) -> bool:
+        """Whether there is such a file."""
+        ...
+
+    def ending(self, tail: str) -> Sequence[str]:
+        """The files whose path is `tail` or ends with `/tail`, in order."""
+        ...
+
+    def inside(self, folder: str) -> Sequence[str]:
+        """The files directly in a folder (no slash at its end; "" is the root), in order."""
         ...
 
 
-# Extension → module with `create() -> LanguageParser`. A language is a module (or folder) of its own
-# and a line here. The number is the parser's version: raise it and cached results are made anew.
-_LANGUAGES: dict[str, tuple[str, str, int]] = {
-    ".py": ("python", "codeforge.localize.parsers.python", 1),
-    ".pyi": ("python", "codeforge.localize.parsers.python", 1),
-    ".pyw": ("python", "codeforge.localize.parsers.python", 1),
-}
+class LanguageRules(Protocol):
+    """What a language's folder exports as `RULES`.
+
+    Attributes:
+        instances: names by which a method refers to its own object or class (`self`, `cls`; `this`).
+        folder_scope: files of one folder see each other's names without an import (Go, Java).
+    """
+
+    instances: frozenset[str]
+    folder_scope: bool
+
+    def imports(self, statement: str) -> Sequence[Import]:
+        """The names that an import statement binds."""
+        ...
+
+    def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
+        """The files that `module`, as written in the file `importer`, means; none for foreign ones."""
+        ...
 
 
-def language_of(path: str) -> str:
-    """A tag naming the parser of `path` and its version, such as `python/1`; "" when there is none."""
-    found = _LANGUAGES.get(PurePosixPath(path).suffix.lower())
-    return f"{found[0]}/{found[2]}" if found else ""
+class Parser(Protocol):
+    """Takes source text of one language apart."""
+
+    def parse(self, source: bytes) -> ParsedFile:
+        """Parse UTF-8 `source` (line endings `\\n`). Never raises on bad source: what parses is answered."""
+        ...
 
 
-def parser_for(path: str) -> LanguageParser | None:
-    """The parser for `path` by its extension; `None` when its language has none."""
-    found = _LANGUAGES.get(PurePosixPath(path).suffix.lower())
-    return _create(found[1]) if found else None
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language as its `language.toml` describes it.
+
+    Attributes:
+        name: its folder.
+        version: raise it when what is parsed changes; cached results are then made anew.
+        extensions: of its files, with the dot, lower case.
+        grammar: the module of the tree-sitter grammar.
+        function: the function of that module that gives the grammar.
+    """
+
+    name: str
+    version: int
+    extensions: tuple[str, ...]
+    grammar: str
+    function: str
+
+    @property
+    def tag(self) -> str:
+        """Its name and version."""
+        return f"{self.name}/{self.version}"
+
+    @property
+    def rules(self) -> LanguageRules:
+        """Its rules."""
+        return _rules(self.name)
+
+    @property
+    def parser(self) -> Parser:
+        """Its parser; made once."""
+        return _parser(self)
+
+
+_FOLDER = Path(__file__).parent
 
 
 @cache
-def _create(module: str) -> LanguageParser:
-    create: Callable[[], LanguageParser] = import_module(module).create
-    return create()
+def languages() -> Mapping[str, Language]:
+    """Every language, by file extension."""
+    import tomllib
+
+    found: dict[str, Language] = {}
+    for described in sorted(_FOLDER.glob("*/language.toml")):
+        with described.open("rb") as stream:
+            data = tomllib.load(stream)
+        for grammar in data["grammar"]:
+            language = Language(
+                described.parent.name,
+                int(data["version"]),
+                tuple(grammar["extensions"]),
+                grammar["module"],
+                grammar["function"],
+            )
+            found.update(dict.fromkeys(language.extensions, language))
+    return found
+
+
+def language_of(path: str) -> Language | None:
+    """The language of `path` by its extension; `None` when there is no parser for it."""
+    return languages().get(PurePosixPath(path).suffix.lower())
+
+
+def parser_for(path: str) -> Parser | None:
+    """The parser for `path` by its extension; `None` when its language has none."""
+    found = language_of(path)
+    return found.parser if found else None
+
+
+def query_of(language: Language) -> str:
+    """The tree-sitter query of a language."""
+    return (_FOLDER / language.name / "query.scm").read_text(encoding="utf-8")
+
+
+@cache
+def _rules(name: str) -> LanguageRules:
+    from importlib import import_module
+
+    rules: LanguageRules = import_module(f"codeforge.localize.parsers.{name}").RULES
+    return rules
+
+
+@cache
+def _parser(language: Language) -> Parser:
+    from codeforge.localize.parsers.driver import TreeSitterParser
+
+    return TreeSitterParser(language)

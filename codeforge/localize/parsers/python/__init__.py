@@ -1,0 +1,84 @@
+"""Python."""
+
+import re
+from collections.abc import Sequence
+
+from codeforge.localize.parsers.base import FileTree, Import
+
+_FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\s*(.*)", re.DOTALL)
+_NO_NAMES = re.compile(r"#[^\n]*|[()\\]")
+
+
+class PythonRules:
+    """Implements `LanguageRules`."""
+
+    instances = frozenset(("self", "cls"))
+    folder_scope = False
+
+    def imports(self, statement: str) -> Sequence[Import]:
+        """See `LanguageRules`."""
+        statement = _NO_NAMES.sub(" ", statement)
+        found = _FROM.match(statement)
+        module = "".join(found[1].split()) if found else ""
+        listed = found[2] if found else statement.strip().removeprefix("import")
+        imports = []
+        for part in listed.split(","):
+            words = part.split()
+            if not words:
+                continue
+            name, alias = words[0], words[2] if len(words) == 3 and words[1] == "as" else ""
+            if found:
+                imports.append(Import(module, name, alias or name))
+            else:
+                imports.append(Import(name, "", alias or name.partition(".")[0]))
+        return imports
+
+    def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
+        """See `LanguageRules`. Absolute names are looked up from the importer's folder upwards, then anywhere
+        (`src/` layouts, several projects in one repository)."""
+        dots = len(module) - len(module.lstrip("."))
+        stem = module[dots:].replace(".", "/")
+        folder = importer.rpartition("/")[0]
+        if dots:
+            for _ in range(dots - 1):
+                folder = folder.rpartition("/")[0]
+            return _at(tree, f"{folder}/{stem}".strip("/"))
+        if not stem:
+            return ()
+        return _absolute(tree, folder, stem)
+
+
+def _at(tree: FileTree, stem: str) -> Sequence[str]:
+    """The module file or package that stands exactly there. Stubs after sources."""
+    names = (f"{stem}.py", f"{stem}/__init__.py", f"{stem}.pyi", f"{stem}/__init__.pyi")
+    if not stem:
+        names = ("__init__.py",)
+    return [path for path in names if path in tree][:1]
+
+
+def _absolute(tree: FileTree, folder: str, stem: str) -> Sequence[str]:
+    """A module by its full name. The roots nearest to the importer win; of others only an only one."""
+    while True:
+        found = _at(tree, f"{folder}/{stem}".strip("/"))
+        if found and (not folder or f"{folder}/__init__.py" not in tree):
+            return found
+        found = _at(tree, f"{folder}/src/{stem}".strip("/"))
+        if found or not folder:
+            break
+        folder = folder.rpartition("/")[0]
+    if found:
+        return found
+    anywhere = [*tree.ending(f"{stem}.py"), *tree.ending(f"{stem}/__init__.py")]
+    roots = {path[: -len(f"{stem}.py")] if path.endswith(f"{stem}.py") else path for path in anywhere}
+    top = [path for path in anywhere if not _in_package(tree, path, stem)]
+    return top if len(top) == 1 and roots else ()
+
+
+def _in_package(tree: FileTree, path: str, stem: str) -> bool:
+    """Whether the folder in which the module's first part stands is itself a package."""
+    tail = f"{stem}.py" if path.endswith(f"{stem}.py") else f"{stem}/__init__.py"
+    folder = path.removesuffix(tail).rstrip("/")
+    return bool(folder) and f"{folder}/__init__.py" in tree
+
+
+RULES = PythonRules()
