@@ -46,7 +46,7 @@ def outline(text: str, path: str, *, hide: Collection[str] = ()) -> str:
     parser = parser_for(path)
     if parser is None:
         return ""
-    parsed = parser.parse(text)
+    parsed = parser.parse(text.encode("utf-8", "replace"))
     lines = text.split("\n")
     inside = [False] * (len(lines) + 2)
     for entity in parsed.entities:
@@ -79,12 +79,12 @@ def _is_local(entity: ParsedEntity, entities: Sequence[ParsedEntity]) -> bool:
 def _header_lines(text: str, path: str) -> set[int]:
     """The lines from each definition's first line to the end of its header; the first line at least."""
     parser = parser_for(path)
+    lines = text.split("\n")
     kept = {1}
-    for entity in parser.parse(text).entities if parser else ():
-        own = entity.text.split("\n")
-        for offset, line in enumerate(own):
-            kept.add(entity.start_line + offset)
-            if line.split("#", 1)[0].rstrip().endswith(":"):
+    for entity in parser.parse(text.encode("utf-8", "replace")).entities if parser else ():
+        for number in range(entity.start_line, entity.end_line + 1):
+            kept.add(number)
+            if lines[number - 1].split("#", 1)[0].rstrip().endswith((":", "{")):
                 break
     return kept
 

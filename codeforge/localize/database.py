@@ -8,45 +8,19 @@ from pathlib import Path
 
 from codeforge.paths import ensure_project_dir, real_folder
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_TIMEOUT_MS = 10_000
 
 _SCHEMA = """
 CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
-    lines INTEGER NOT NULL,
     generated INTEGER NOT NULL,
-    total INTEGER NOT NULL,
-    lengths BLOB NOT NULL,
-    imports TEXT NOT NULL
+    lines INTEGER NOT NULL,
+    structure TEXT NOT NULL,
+    vocabulary TEXT NOT NULL,
+    words BLOB NOT NULL
 );
-CREATE TABLE entity (
-    content INTEGER NOT NULL,
-    ordinal INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    qualname TEXT NOT NULL,
-    name TEXT NOT NULL,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    signature TEXT NOT NULL,
-    calls TEXT NOT NULL,
-    bases TEXT NOT NULL,
-    PRIMARY KEY (content, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX entity_name ON entity (name);
-CREATE TABLE posting (
-    word TEXT NOT NULL,
-    content INTEGER NOT NULL,
-    hits BLOB NOT NULL,
-    PRIMARY KEY (word, content)
-) WITHOUT ROWID;
-CREATE TABLE call (
-    name TEXT NOT NULL,
-    content INTEGER NOT NULL,
-    ordinal INTEGER NOT NULL,
-    PRIMARY KEY (name, content, ordinal)
-) WITHOUT ROWID;
 CREATE TABLE file (
     path BLOB PRIMARY KEY,
     size INTEGER NOT NULL,
@@ -55,10 +29,21 @@ CREATE TABLE file (
     inode INTEGER NOT NULL,
     checked_ns INTEGER NOT NULL,
     content INTEGER,
-    skipped TEXT NOT NULL,
-    words TEXT NOT NULL
+    skipped TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE base (
+    name TEXT PRIMARY KEY,
+    data BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE posting (
+    word TEXT PRIMARY KEY,
+    heads INTEGER NOT NULL,
+    data BLOB NOT NULL
 ) WITHOUT ROWID;
 """
+TABLES = ("content", "file", "base", "posting")
+"""`content`: what each distinct file content holds. `file`: what each path held when last looked at. `base`:
+the arrays of the last full build of the graph, by name. `posting`: its inverted index, by word."""
 
 
 class IndexDamagedError(Exception):
@@ -135,7 +120,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             version = _create_once(connection)
         if version != SCHEMA_VERSION:
             raise IndexDamagedError(f"of another version ({version})")
-        for table in ("content", "entity", "posting", "call", "file"):
+        for table in TABLES:
             connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()

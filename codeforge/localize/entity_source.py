@@ -92,7 +92,7 @@ class RepoEntitySource:
                 entity.end_line,
                 "\n".join(lines[entity.start_line - 1 : entity.end_line]),
             )
-            for entity in parser.parse(text).entities
+            for entity in parser.parse(text.encode("utf-8", "replace")).entities
             if entity.name in wanted
         ]
 
@@ -100,5 +100,5 @@ class RepoEntitySource:
 def _defined_names(code: str) -> list[str]:
     """The names that a block defines at any depth; a block that doesn't parse gives those that do."""
     parser = parser_for("block.py")
-    names = [entity.name for entity in parser.parse(code).entities] if parser else []
+    names = [entity.name for entity in parser.parse(code.encode("utf-8", "replace")).entities] if parser else []
     return [*names, *_DEFINED.findall(code)]

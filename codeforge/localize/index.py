@@ -1,70 +1,54 @@
 """The code index of one tree: incremental, cached on disk by content hash, and able to repair itself."""
 
 import sqlite3
-from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from codeforge.localize.content import unpack
+from codeforge.localize.base import Base, build_base, build_on_disk, read_base, write_base
+from codeforge.localize.contents import Contents
 from codeforge.localize.database import OpenedIndex, discard_index, open_in_memory, open_index
-from codeforge.localize.model import Entity, EntityKind
+from codeforge.localize.graph.code_graph import CodeGraph
+from codeforge.localize.graph.edges import completed
+from codeforge.localize.patching import MOST_CHANGES, Patched, changes, patched
+from codeforge.localize.postings import PostingReader
 from codeforge.localize.refresh import refresh
 from codeforge.localize.snapshot import Snapshot
 
-_CHUNK = 400
-_COLUMNS = "content, ordinal, kind, qualname, first, last, signature, calls, bases"
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-_KINDS = {kind.value: kind for kind in EntityKind}
-
-
-class Document(NamedTuple):
-    """An entity of a content, wherever that content lies.
-
-    Attributes:
-        content, ordinal: its key; ordinal 0 is the file itself.
-        kind: its kind.
-        qualname: its qualified name, "" for a file.
-        first, last: 1-based lines, inclusive.
-        signature: its header.
-        calls: the names it calls.
-        bases: the names a class inherits from.
-    """
-
-    content: int
-    ordinal: int
-    kind: EntityKind
-    qualname: str
-    first: int
-    last: int
-    signature: str
-    calls: tuple[str, ...]
-    bases: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The last part of the qualified name."""
-        return self.qualname.rpartition(".")[2]
-
-    def at(self, path: str) -> Entity:
-        """The entity of the code graph that this is in the file `path`."""
-        identity = f"{path}:{self.qualname}" if self.qualname else path
-        return Entity(identity, self.kind, path, self.qualname, self.first, self.last, self.signature)
+_TRIES = 5
+DAMAGE = (ValueError, TypeError, LookupError)
+"""What reading a damaged index raises besides the errors of SQLite."""
 
 
 class CodeIndex:
     """Answers questions about the tree as it was when `open` returned.
 
     Attributes:
+        root: the repository.
         snapshot: which content each file holds.
+        graph: the code graph.
+        postings: the inverted index.
+        lengths: words of a document by field and node, int32, shape (2, nodes).
         notices: what the user should know.
     """
 
-    def __init__(self, connection: sqlite3.Connection, snapshot: Snapshot, notices: Sequence[str]) -> None:
-        self._connection = connection
+    def __init__(
+        self, root: Path, contents: Contents, snapshot: Snapshot, state: Patched, notices: Sequence[str]
+    ) -> None:
+        self.root = root
         self.snapshot = snapshot
         self.notices = tuple(notices)
+        self.graph = CodeGraph(state.nodes, completed(state.nodes, state.linked))
+        self.lengths: NDArray[np.int32] = state.lengths
+        count = len(state.nodes) - (state.added.lengths.shape[1] if state.added else 0)
+        self.postings = PostingReader(contents.connection, state.nodes.alive[:count], state.added)
+        self._contents = contents
 
     @classmethod
     def open(cls, root: Path, files: Sequence[str]) -> "CodeIndex":
@@ -75,7 +59,7 @@ class CodeIndex:
         opened = open_index(root)
         try:
             return cls._refreshed(opened, root, files)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, *DAMAGE) as error:
             opened.connection.close()
             return cls._recovered(opened, root, files, error)
 
@@ -86,13 +70,14 @@ class CodeIndex:
 
     @classmethod
     def _refreshed(cls, opened: OpenedIndex, root: Path, files: Sequence[str]) -> "CodeIndex":
-        snapshot = refresh(opened.connection, root, files)
-        return cls(opened.connection, snapshot, [*opened.notices, *snapshot.notices()])
+        contents = Contents(opened.connection)
+        snapshot = refresh(contents, root, files)
+        state = _state(contents, snapshot)
+        contents.forget_structures()
+        return cls(root, contents, snapshot, state, [*opened.notices, *snapshot.notices()])
 
     @classmethod
-    def _recovered(
-        cls, opened: OpenedIndex, root: Path, files: Sequence[str], error: sqlite3.Error
-    ) -> "CodeIndex":
+    def _recovered(cls, opened: OpenedIndex, root: Path, files: Sequence[str], error: Exception) -> "CodeIndex":
         """Go on after the database failed: anew when it is damaged, in memory when it can't be written."""
         if not isinstance(error, sqlite3.OperationalError):
             discard_index(root)
@@ -111,7 +96,7 @@ class CodeIndex:
 
     def close(self) -> None:
         """Close the database."""
-        self._connection.close()
+        self._contents.connection.close()
 
     def __enter__(self) -> "CodeIndex":
         return self
@@ -121,56 +106,62 @@ class CodeIndex:
     ) -> None:
         self.close()
 
-    def postings(self, word: str) -> list[tuple[int, bytes]]:
-        """The contents of the tree that hold `word`, each with its packed (ordinal, weighted count) pairs."""
-        rows = self._connection.execute("SELECT content, hits FROM posting WHERE word = ?", (word,))
-        present = self.snapshot.paths_of
-        return [row for row in rows if row[0] in present]
+    @cached_property
+    def generated(self) -> frozenset[str]:
+        """The files that say that a program wrote them."""
+        rows = self._contents.connection.execute("SELECT id FROM content WHERE generated")
+        found = {row[0] for row in rows}
+        return frozenset(path for path, number in self.snapshot.content_of.items() if number in found)
 
-    def lengths(self, contents: Collection[int]) -> "dict[int, array[int]]":
-        """By content, the length of each of its documents in weighted words."""
-        rows = self._select("SELECT id, lengths FROM content WHERE id IN ({})", contents)
-        return {content: unpack(lengths) for content, lengths in rows}
+    def search(self, text: str, limit: int) -> list[tuple[int, float]]:
+        """The nodes whose text fits `text` best: (node, BM25 score), best first."""
+        import numpy as np
 
-    def named(self, names: Collection[str]) -> list[Document]:
-        """The entities whose last name part is among `names`."""
-        return self._documents("name IN ({})", names)
+        from codeforge.localize.lexical import query_words, score_nodes
 
-    def inside(self, contents: Collection[int]) -> list[Document]:
-        """All entities of these contents, the files themselves included."""
-        return self._documents("content IN ({})", contents)
-
-    def callers(self, names: Collection[str]) -> Iterator[tuple[str, int, int]]:
-        """Who calls these names: (name, content, ordinal)."""
-        rows = self._select("SELECT name, content, ordinal FROM call WHERE name IN ({})", names)
-        present = self.snapshot.paths_of
-        return ((name, content, ordinal) for name, content, ordinal in rows if content in present)
-
-    def imports(self, path: str) -> list[str]:
-        """The dotted names that a file imports."""
-        content = self.snapshot.content_of.get(path)
-        rows = self._connection.execute("SELECT imports FROM content WHERE id = ?", (content,)).fetchall()
-        return rows[0][0].split("\n") if rows and rows[0][0] else []
-
-    def _documents(self, condition: str, values: Collection[str] | Collection[int]) -> list[Document]:
-        rows = self._select(f"SELECT {_COLUMNS} FROM entity WHERE {condition}", values)
-        present = self.snapshot.paths_of
-        return [_document(row) for row in rows if row[0] in present]
-
-    def _select(self, statement: str, values: Collection[str] | Collection[int]) -> Iterator[tuple]:  # type: ignore[type-arg]
-        listed: list[str | int] = sorted(values)
-        for start in range(0, len(listed), _CHUNK):
-            chunk = listed[start : start + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            yield from self._connection.execute(statement.format(marks), chunk)
+        scores = score_nodes(self, query_words(text)).total()
+        best = np.argsort(-scores, kind="stable")[:limit]
+        return [(int(node), float(scores[node])) for node in best if scores[node] > 0]
 
 
-def _document(row: tuple[int, int, str, str, int, int, str, str, str]) -> Document:
-    content, ordinal, kind, qualname, first, last, signature, calls, bases = row
-    return Document(
-        content, ordinal, _KINDS[kind], qualname, first, last, signature, _listed(calls), _listed(bases)
-    )
+def _state(contents: Contents, snapshot: Snapshot) -> Patched:
+    """The base patched, or a new base when too much changed. A read transaction stays open in which the
+    postings on disk are those of that base."""
+    connection = contents.connection
+    for _ in range(_TRIES):
+        connection.execute("BEGIN")
+        base = read_base(connection)
+        if base is not None and len(changes(base, snapshot)) <= _most_changes(snapshot):
+            return patched(base, snapshot, contents)
+        connection.execute("ROLLBACK")
+        made = _rebuild(contents, snapshot)
+        connection.execute("BEGIN")
+        if made is not None and build_on_disk(connection) == made.build:
+            return patched(made, snapshot, contents)
+        connection.execute("ROLLBACK")  # another process was quicker: take its base
+    raise sqlite3.OperationalError("other processes keep rebuilding the index")
 
 
-def _listed(joined: str) -> tuple[str, ...]:
-    return tuple(joined.split("\n")) if joined else ()
+def _most_changes(snapshot: Snapshot) -> int:
+    return min(MOST_CHANGES, max(3, len(snapshot.content_of) // 4))
+
+
+def _rebuild(contents: Contents, snapshot: Snapshot) -> Base | None:
+    """Build a base and put it on disk; `None` when another process has just put a fitting one there."""
+    connection = contents.connection
+    before = build_on_disk(connection)
+    base, inverted = build_base(snapshot, contents)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if build_on_disk(connection) != before:
+            other = read_base(connection)
+            if other is not None and not len(changes(other, snapshot)):
+                connection.execute("ROLLBACK")
+                return None
+        write_base(connection, base, inverted)
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return base

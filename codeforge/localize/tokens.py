@@ -1,12 +1,15 @@
 """Words of code and prose: identifiers are split at underscores, case changes and digits; stemmed."""
 
 import re
+from collections import Counter
 from functools import lru_cache
+from itertools import chain
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d{3,}")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d{3,}", re.ASCII)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _LONGEST = 64
 """Longer words are data (hashes, encoded bytes), not names."""
+_MOST_REMEMBERED = 400_000
 
 STOP = frozenset(
     (
@@ -22,12 +25,17 @@ STOP = frozenset(
 _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 
 
-@lru_cache(maxsize=65536)
-def parts_of(identifier: str) -> tuple[str, ...]:
-    """The stemmed lower-case words of one identifier; with the whole, when it has several parts.
+class _Parts(dict[str, tuple[str, ...]]):
+    """By identifier its words, worked out at the first look-up: a dictionary's own look-up is the fastest way."""
 
-    Stop words and single letters give nothing.
-    """
+    def __missing__(self, identifier: str) -> tuple[str, ...]:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        found = self[identifier] = _split(identifier)
+        return found
+
+
+def _split(identifier: str) -> tuple[str, ...]:
     if len(identifier) > _LONGEST:
         return ()
     pieces = [piece.lower() for piece in _PART.findall(identifier)]
@@ -37,7 +45,18 @@ def parts_of(identifier: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
-@lru_cache(maxsize=16384)
+_parts = _Parts()
+
+
+def parts_of(identifier: str) -> tuple[str, ...]:
+    """The stemmed lower-case words of one identifier; with the whole, when it has several parts.
+
+    Stop words and single letters give nothing.
+    """
+    return _parts[identifier]
+
+
+@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """`caching`, `cached`, `caches`, `cache` → `cach`: common English endings off; short words stay."""
     if len(word) < 4 or not word.isalpha():
@@ -55,11 +74,10 @@ def _bare(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def count_words(text: str) -> dict[str, int]:
+identifiers = _WORD.findall
+"""The identifiers and long numbers of a text, in order (`identifiers(text) -> list[str]`)."""
+
+
+def count_words(text: str) -> Counter[str]:
     """How often each word occurs in `text`."""
-    counts: dict[str, int] = {}
-    get = counts.get
-    for identifier in _WORD.findall(text):
-        for part in parts_of(identifier):
-            counts[part] = get(part, 0) + 1
-    return counts
+    return Counter(chain.from_iterable(map(_parts.__getitem__, identifiers(text))))

@@ -1,0 +1,125 @@
+"""What the names of one file mean, before other files are asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codeforge.localize.model import EntityKind
+from codeforge.localize.parsers.base import Import, LanguageRules, ParsedFile, ReferenceKind, language_of
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One file.
+
+    Attributes:
+        path: the file.
+        rules: of its language.
+        language: its name.
+        parsed: its structure.
+        ordinals: by qualified name, the entity (the last one of that name).
+        top: by name, the entities outside others.
+        members: by qualified name of an entity, what is directly inside it, by name.
+        bindings: by name, the imports that bind it here.
+        stars: the modules whose names are all bound here.
+        hints: by (owner, variable), its type.
+        attributes: by class, the types of its objects' attributes.
+        bases: by class, its bases as written.
+    """
+
+    path: str
+    rules: LanguageRules
+    language: str
+    parsed: ParsedFile
+    ordinals: Mapping[str, int]
+    top: Mapping[str, int]
+    members: Mapping[str, Mapping[str, int]]
+    bindings: Mapping[str, Sequence[Import]]
+    stars: Sequence[str]
+    hints: Mapping[tuple[int, str], str]
+    attributes: Mapping[int, Mapping[str, str]]
+    bases: Mapping[int, Sequence[str]]
+
+    def is_class(self, ordinal: int) -> bool:
+        """Whether this entity is a class."""
+        return ordinal > 0 and self.parsed.entities[ordinal - 1].kind is EntityKind.CLASS
+
+    def parent(self, ordinal: int) -> int:
+        """The entity around it, 0 for the file."""
+        return self.parsed.entities[ordinal - 1].parent
+
+    def qualname(self, ordinal: int) -> str:
+        """Its qualified name."""
+        return self.parsed.entities[ordinal - 1].qualname
+
+    def inside(self, ordinal: int) -> Mapping[str, int]:
+        """What is directly inside an entity."""
+        return self.members.get(self.qualname(ordinal), _NOTHING)
+
+    def around(self, ordinal: int) -> int:
+        """The class around an entity (or itself), by qualified names too: methods may stand outside of their
+        type. 0 when there is none here."""
+        while ordinal > 0 and not self.is_class(ordinal):
+            owner = self.qualname(ordinal).rpartition(".")[0]
+            ordinal = self.parent(ordinal) or (self.ordinals.get(owner, 0) if owner else 0)
+        return ordinal
+
+
+_NOTHING: Mapping[str, int] = {}
+
+
+def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
+    """The names of a file; `None` when its language has no parser."""
+    language = language_of(path)
+    if language is None:
+        return None
+    ordinals: dict[str, int] = {}
+    top: dict[str, int] = {}
+    members: dict[str, dict[str, int]] = {}
+    for ordinal, entity in enumerate(parsed.entities, 1):
+        qualname = entity.qualname
+        ordinals[qualname] = ordinal
+        owner, _, name = qualname.rpartition(".")
+        if owner:
+            members.setdefault(owner, {})[name] = ordinal
+        else:
+            top[name] = ordinal
+    bindings: dict[str, list[Import]] = {}
+    for item in parsed.imports:
+        if item.name != "*":
+            bindings.setdefault(item.alias, []).append(item)
+    stars = [item.module for item in parsed.imports if item.name == "*"]
+    bases: dict[int, list[str]] = {}
+    for owner_ordinal, kind, chain in parsed.references:
+        if kind == ReferenceKind.BASE:
+            bases.setdefault(owner_ordinal, []).append(chain)
+    hints = {(hint.owner, hint.name): hint.type for hint in reversed(parsed.hints)}
+    return Scope(
+        path,
+        language.rules,
+        language.name,
+        parsed,
+        ordinals,
+        top,
+        members,
+        bindings,
+        stars,
+        hints,
+        _attributes(parsed, language.rules),
+        bases,
+    )
+
+
+def _attributes(parsed: ParsedFile, rules: LanguageRules) -> dict[int, dict[str, str]]:
+    """Types of attributes by class: bound in its body, or through the object in a method. The first counts."""
+    found: dict[int, dict[str, str]] = {}
+    for owner, name, kind in parsed.hints:
+        if owner == 0:
+            continue
+        entity = parsed.entities[owner - 1]
+        if entity.kind is EntityKind.CLASS and "." not in name:
+            found.setdefault(owner, {}).setdefault(name, kind)
+            continue
+        receiver, _, attribute = name.partition(".")
+        if attribute and "." not in attribute and receiver in rules.instances and entity.parent:
+            found.setdefault(entity.parent, {}).setdefault(attribute, kind)
+    return found
