@@ -1,7 +1,7 @@
 """Commits as git tells them: which ones a commit reaches, what each says and which files it changed.
 
-Merges are left out: what they bring is in the commits that they merge. Nothing is ever fetched: in a partial
-clone renames are found only where the content stayed the same.
+Merges are left out: what they bring is in the commits that they merge. Nothing is ever fetched, though a
+partial clone would do so by itself.
 """
 
 import os
@@ -12,6 +12,8 @@ from codeforge.git import GitError, GitRepo
 
 BATCH = 1000
 """How many commits one git process is asked for (their ids are its arguments)."""
+SMALL_BATCH = 50
+"""The same, where file contents are missing."""
 
 _START = b"\x02"
 _FORMAT = "--format=%x02%H%x00%ct%x00%B"
@@ -25,6 +27,7 @@ _PLAIN = (
     "--no-textconv",
 )
 _RENAMES = ("-M", "-l400")
+_EXACT_RENAMES = "-M100%"
 _LATEST = 1 << 62
 
 
@@ -89,15 +92,17 @@ class Commits:
         return frozenset(os.fsdecode(listed).split("\0")) - {""}
 
     def read(self, shas: Sequence[str]) -> Iterator[Commit]:
-        """Read commits, in the order given."""
-        renames = ("-M100%",) if self._is_partial() else _RENAMES
-        command = ("log", "--no-walk=unsorted", "-z", "--root", "--name-status", "--no-relative", *renames)
+        """Read commits, in the order given.
+
+        Where file contents are missing here, renames with changes are not seen.
+        """
         for start in range(0, len(shas), BATCH):
-            raw = self.raw(*command, *_PLAIN, _FORMAT, *shas[start : start + BATCH])
-            yield from _parse(raw.split(b"\0"))
+            yield from _parse(self._names(shas[start : start + BATCH]).split(b"\0"))
 
     def patches(self, shas: Sequence[str], marker: str, attributes: str) -> bytes:
         """The changes of commits without context lines, each commit's behind a line of `marker` and its id.
+
+        Commits whose file contents are missing here are left out.
 
         Args:
             shas: commits without merges.
@@ -106,8 +111,43 @@ class Commits:
         """
         settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=false")
         prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
-        command = ("show", "--root", "--unified=0", f"--format={marker}%H", *_RENAMES, *prefixes, *_PLAIN)
-        return self.raw(*settings, *command, *shas) if shas else b""
+        show = (
+            *settings,
+            "show",
+            "--root",
+            "--unified=0",
+            f"--format={marker}%H",
+            *_RENAMES,
+            *prefixes,
+            *_PLAIN,
+        )
+        if not shas:
+            return b""
+        try:
+            return self.raw(*show, *shas)
+        except GitError:
+            if len(shas) == 1:
+                return b""
+        return b"".join(self.patches((sha,), marker, attributes) for sha in shas)
+
+    def _names(self, shas: Sequence[str]) -> bytes:
+        log = (
+            "log",
+            "--no-walk=unsorted",
+            "-z",
+            "--root",
+            "--name-status",
+            "--no-relative",
+            *_PLAIN,
+            _FORMAT,
+        )
+        try:
+            return self.raw(*log, *_RENAMES, *shas)
+        except GitError:  # renames with changes are found by comparing contents, and some may be missing
+            if len(shas) <= SMALL_BATCH:
+                return self.raw(*log, _EXACT_RENAMES, *shas)
+        parts = (shas[start : start + SMALL_BATCH] for start in range(0, len(shas), SMALL_BATCH))
+        return b"".join(map(self._names, parts))
 
     def raw(self, *arguments: str) -> bytes:
         """The output of a git command that may not reach for the network."""
@@ -121,10 +161,6 @@ class Commits:
     def text(self, *arguments: str) -> str:
         """`raw`, decoded."""
         return self.raw(*arguments).decode("utf-8", "replace")
-
-    def _is_partial(self) -> bool:
-        """Whether file contents may be missing here."""
-        return any((self._repo.objects_dir / "pack").glob("*.promisor"))
 
 
 def _parse(parts: Sequence[bytes]) -> Iterator[Commit]:
