@@ -170,6 +170,8 @@ class Resolver:
                 found[home] = None
             found.update((node, None) for node in self._graph.named(last)[:limit])
             found.update((node, None) for node, _ in near)
+            if home is not None:
+                return list(found)[:limit]
         if written.path and (":" in written.text or not written.name or "." in written.path):
             found.update((node, None) for node in names.nearest_paths(written.path, limit))
         return list(found)[:limit]

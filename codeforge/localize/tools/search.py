@@ -118,7 +118,7 @@ class EntitySearch:
         asked = list(dict.fromkeys(keyword.strip() for keyword in keywords if keyword.strip()))
         if not asked:
             return Found((), error="There is no keyword: give names, ids, paths or words to search for.")
-        if path and not any(in_scope(place, [path]) for place in self._paths()):
+        if path and not any(in_scope(place, [path]) for place in self._files()):
             return Found((), error=self._no_such_path(path))
         wanted = _filter(self._graph, kinds, path)
         lists, notes, unresolved = [], [], []
@@ -130,15 +130,15 @@ class EntitySearch:
             if not found:
                 notes.append(f"nothing matches `{keyword}`")
             lists.append(found)
-        if len(asked) > 1 and unresolved:
-            lists.append(self._content(" ".join(asked), wanted, limit))
+        if len(unresolved) > 1:
+            lists.append(self._content(" ".join(unresolved), wanted, limit))
         hits = _merged(lists)
         sure = sum(hit.matches[0].kind.exact for hit in hits[limit:])
         return Found(tuple(hits[:limit]), sure, tuple(notes))
 
-    def _paths(self) -> Iterator[str]:
+    def _files(self) -> Iterator[str]:
         for node in self._graph.nodes():
-            if self._graph.kind(node) in (EntityKind.FILE, EntityKind.DIRECTORY):
+            if self._graph.kind(node) is EntityKind.FILE:
                 yield self._graph.entity(node).path
 
     def _no_such_path(self, path: str) -> str:
@@ -215,7 +215,10 @@ def _filter(graph: GraphView, kinds: Collection[EntityKind], path: str) -> Calla
     def accepts(node: int) -> bool:
         if wanted and graph.kind(node) not in wanted:
             return False
-        return in_scope(graph.entity(node).path, scope)
+        entity = graph.entity(node)
+        # A directory's id ends with a slash, which globs such as `src/` ask for.
+        place = entity.id.lstrip("/") if entity.kind is EntityKind.DIRECTORY else entity.path
+        return not scope or (bool(place) and in_scope(place, scope))
 
     return accepts
 

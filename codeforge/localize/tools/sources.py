@@ -86,13 +86,16 @@ class SourceFile:
                 others += 1
         return Imports(tuple(sorted(kept)), others)
 
-    def containing(self, words: Iterable[str], first: int, last: int, limit: int) -> list[int]:
+    def containing(
+        self, words: Iterable[str], first: int, last: int, limit: int, *, besides: str = ""
+    ) -> list[int]:
         """The first lines among `first`–`last` that contain any of `words`, ignoring case; those with most
-        of them are preferred."""
+        of them are preferred. Lines that are part of the text `besides` don't count."""
         wanted = [word.lower() for word in words]
         counted = [
             (-sum(word in line.lower() for word in wanted), number)
             for number, line in enumerate(self.lines[first - 1 : last], start=first)
+            if line.strip(" \t\"'") not in besides
         ]
         best = sorted(pair for pair in counted if pair[0])[:limit]
         return sorted(number for _, number in best)
@@ -104,7 +107,7 @@ class SourceFile:
         before = numbers[0] - 1 if numbers else 0
         for number in numbers:
             if number > before + 1:
-                shown.append(f"{' ' * width}  … {_count(number - before - 1, 'line')}")
+                shown.append(f"{' ' * width}  … {counted(number - before - 1, 'line')}")
             shown.append(f"{number:>{width}}| {printable(_short(self.lines[number - 1]))}")
             before = number
         return "\n".join(shown)
@@ -131,7 +134,8 @@ def printable(text: str) -> str:
     return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """`1 line`, `2 lines`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

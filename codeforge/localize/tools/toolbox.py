@@ -31,11 +31,17 @@ class GraphIndex(LexicalSearch, Protocol):
 
     Attributes:
         graph: the code graph of its tree.
+        notices: what the user should know of it.
     """
 
     @property
     def graph(self) -> GraphView:
         """The code graph."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What the user should know of the index."""
         ...
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from codeforge.localize.graph.model import Direction, GraphView, RelationKind
 from codeforge.localize.model import Entity, EntityKind
-from codeforge.localize.tools.sources import SourceFile, Sources, printable
+from codeforge.localize.tools.sources import SourceFile, Sources, counted, printable
 
 _MOST_MEMBERS = 12
 _MOST_MATCHING = 3
@@ -47,7 +47,8 @@ class Views:
             if documentation:
                 parts.append(f"  {_cut(printable(documentation), _MOST_SIGNATURE)}")
             first, last = self._body(entity, source)
-            matching = source.containing(words, first, last, _MOST_MATCHING) if words else []
+            said = " ".join([entity.signature, documentation])
+            matching = source.containing(words, first, last, _MOST_MATCHING, besides=said) if words else []
             parts += [_cut(source.numbered([number]), _MOST_SIGNATURE) for number in matching]
         parts += self._members(node)
         return "\n".join(parts)
@@ -112,7 +113,7 @@ class Views:
         if found.lines:
             parts.append(source.numbered(found.lines))
         if found.others:
-            parts.append(f"… {found.others} import statements that it does not use")
+            parts.append(f"… {counted(found.others, 'import statement')} that it does not use")
         home = self._graph.find(entity.path)
         outer = self._around(home, entity) if home is not None else []
         return [

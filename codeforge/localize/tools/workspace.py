@@ -91,6 +91,10 @@ class GraphWorkspace:
         """What `question` answers, asked in the thread of the index."""
         return await self._run(lambda: question(self._open()[1].graph))
 
+    async def notices(self) -> tuple[str, ...]:
+        """What the user should know of the index."""
+        return await self._run(lambda: tuple(self._open()[1].notices))
+
     async def refresh(self) -> None:
         """Forget the index; the next question opens it anew, with the files as they are then."""
         await self._run(self._close_index)
