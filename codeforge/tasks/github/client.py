@@ -1,0 +1,249 @@
+"""Requests to GitHub's API: retries, rate limits, pages."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codeforge import __version__
+from codeforge.errors import EnvironmentUnavailableError
+from codeforge.tasks.github.address import Endpoint
+from codeforge.tasks.github.limits import SECONDARY_WAIT_S, wait_for_reset, wait_of
+
+if TYPE_CHECKING:
+    import httpx
+    from tenacity import RetryCallState
+
+PAGE_SIZE = 100
+
+
+class GitHubError(EnvironmentUnavailableError):
+    """GitHub can't be reached, or refused a request."""
+
+
+class RateLimitedError(GitHubError):
+    """The rate limit is used up for longer than we may wait."""
+
+
+class NotFoundError(GitHubError):
+    """There is no such thing, or the token may not see it."""
+
+
+class ForbiddenError(GitHubError):
+    """The token may not do this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to try: attempts at a request that fails, seconds of waiting for a limit, seconds for an answer."""
+
+    attempts: int = 5
+    max_wait_s: float = 900.0
+    timeout_s: float = 30.0
+
+
+class GitHubClient:
+    """The API of one server. Use it as a context manager.
+
+    Args:
+        tell: is told of waits.
+        sleep, clock: of the time module, but for tests.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        patience: Patience | None = None,
+        tell: Callable[[str], None] = lambda text: None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        import httpx
+
+        self._endpoint = endpoint
+        self._patience = patience or Patience()
+        self._tell = tell
+        self._sleep = sleep
+        self._clock = clock
+        self._renewed_at: dict[bool, float] = {}
+        headers = {
+            "Accept": "application/vnd.github+json",
+            "X-GitHub-Api-Version": "2022-11-28",
+            "User-Agent": f"codeforge/{__version__}",
+        }
+        if endpoint.token:
+            headers["Authorization"] = f"Bearer {endpoint.token}"
+        timeout = httpx.Timeout(self._patience.timeout_s, connect=min(10.0, self._patience.timeout_s))
+        # httpx drops the token when a redirect leads to another host.
+        self._http = httpx.Client(headers=headers, timeout=timeout, follow_redirects=True)
+
+    def __enter__(self) -> "GitHubClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def get(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:
+        """The JSON answer to a GET of `path` ("/repos/o/r").
+
+        Raises:
+            NotFoundError, ForbiddenError, RateLimitedError, GitHubError: what the server or the network says.
+        """
+        return self._send("GET", self._endpoint.api + path, params=params).json()
+
+    def pages(self, path: str, params: Mapping[str, str | int] | None = None) -> Iterator[list[Any]]:
+        """The pages of a list, by `Link: rel="next"`. Raises as `get` does."""
+        wanted = {"per_page": PAGE_SIZE, **(params or {})}
+        response = self._send("GET", self._endpoint.api + path, params=wanted)
+        seen: set[str] = set()
+        while True:
+            yield response.json()
+            following = response.links.get("next", {}).get("url", "")
+            if not following:
+                return
+            if following in seen or not self._is_ours(following):
+                raise GitHubError(f"GitHub's list {path} goes on at {following}, which can't be right.")
+            seen.add(following)
+            response = self._send("GET", following)
+
+    def graphql(self, query: str, variables: Mapping[str, object]) -> dict[str, Any]:
+        """The data that answers a GraphQL query; what is not found is `None` in it. Raises as `get` does."""
+        body = {"query": query, "variables": dict(variables)}
+        answer = self._send("POST", self._endpoint.graphql, json=body).json()
+        errors = [e for e in answer.get("errors") or [] if e.get("type") != "NOT_FOUND"]
+        if errors:
+            text = "; ".join(str(each.get("message", each)) for each in errors[:3])
+            kind = ForbiddenError if any(e.get("type") == "FORBIDDEN" for e in errors) else GitHubError
+            raise kind(f"GitHub refused a GraphQL query: {text}")
+        data: dict[str, Any] = answer.get("data") or {}
+        return data
+
+    def _is_ours(self, url: str) -> bool:
+        """The token is for this server alone."""
+        import httpx
+
+        one, other = httpx.URL(url), httpx.URL(self._endpoint.api)
+        return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
+
+    def _send(self, method: str, url: str, **arguments: Any) -> "httpx.Response":
+        import tenacity
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_TryAgainError),
+            stop=self._stop,
+            wait=self._wait,
+            before_sleep=self._before_sleep,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return retrying(self._once, method, url, **arguments)
+        except _TryAgainError as error:
+            raise self._given_up(error) from error
+
+    def _once(self, method: str, url: str, **arguments: Any) -> "httpx.Response":
+        import httpx
+
+        resource = method == "POST"  # GraphQL has a budget of its own
+        renewed_in = self._renewed_at.get(resource, 0.0) - self._clock()
+        if renewed_in > 0:
+            raise _TryAgainError("GitHub's rate limit is used up", renewed_in, limited=True)
+        try:
+            response = self._http.request(method, url, **arguments)
+            text = response.text
+        except httpx.TransportError as error:
+            raise _TryAgainError(f"{type(error).__name__}: {error}") from error
+        except (httpx.InvalidURL, httpx.TooManyRedirects) as error:
+            raise GitHubError(f"GitHub sent us in circles: {error}") from error
+        now, headers = self._clock(), response.headers
+        renewed = wait_for_reset(headers, now)
+        if renewed is not None:
+            self._renewed_at[resource] = now + renewed
+        wait = wait_of(response.status_code, headers, text, now)
+        if wait is not None:
+            raise _TryAgainError("GitHub's rate limit is used up", wait, limited=True)
+        self._check(response, text)
+        return response
+
+    def _check(self, response: "httpx.Response", text: str) -> None:
+        """Raise unless the answer is good: JSON, and no error."""
+        status = response.status_code
+        if status >= 500 or status == 408:
+            raise _TryAgainError(f"the server answers {status}")
+        if status >= 400:
+            raise _refusal(status, response.url.path, text)
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise _TryAgainError("the answer is no JSON (cut off?)") from error
+        errors = answer.get("errors") if isinstance(answer, dict) else None
+        if any(isinstance(e, dict) and e.get("type") == "RATE_LIMITED" for e in errors or []):
+            wait = wait_for_reset(response.headers, self._clock())
+            wait = SECONDARY_WAIT_S if wait is None else wait
+            raise _TryAgainError("GitHub's rate limit is used up", wait, limited=True)
+
+    def _stop(self, state: "RetryCallState") -> bool:
+        error = _error_of(state)
+        if error.limited:
+            return state.idle_for + self._wait(state) > self._patience.max_wait_s
+        return state.attempt_number >= self._patience.attempts
+
+    def _wait(self, state: "RetryCallState") -> float:
+        import tenacity
+
+        error = _error_of(state)
+        if not error.limited:
+            return float(tenacity.wait_random_exponential(multiplier=0.5, max=20)(state))
+        # Asked again and again to wait a while, GitHub wants more patience each time.
+        return max(error.wait_s, min(state.attempt_number - 1, 6) * error.wait_s)
+
+    def _before_sleep(self, state: "RetryCallState") -> None:
+        seconds = state.next_action.sleep if state.next_action else 0.0
+        self._tell(f"{_error_of(state).reason}; trying again in {seconds:.0f} s")
+
+    def _given_up(self, error: "_TryAgainError") -> GitHubError:
+        if error.limited:
+            at = time.strftime("%H:%M UTC", time.gmtime(self._clock() + error.wait_s))
+            return RateLimitedError(
+                f"GitHub's rate limit is used up; it is renewed at about {at}.",
+                hint="Run the same command again then: it goes on where it stopped.",
+            )
+        return GitHubError(
+            f"{self._endpoint.api} can't be reached: {error.reason}",
+            hint="Run the same command again later, or with --offline to go by commit messages.",
+        )
+
+
+class _TryAgainError(Exception):
+    """A request may succeed later: after `wait_s` when a limit refused it, else after a while."""
+
+    def __init__(self, reason: str, wait_s: float = 0.0, *, limited: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.wait_s = wait_s
+        self.limited = limited
+
+
+def _error_of(state: "RetryCallState") -> _TryAgainError:
+    error = state.outcome.exception() if state.outcome else None
+    assert isinstance(error, _TryAgainError)
+    return error
+
+
+def _refusal(status: int, path: str, text: str) -> GitHubError:
+    detail = " ".join(text.split())[:200]
+    if status == 401:
+        return GitHubError(
+            "GitHub does not accept the token.",
+            hint="Set GITHUB_TOKEN or GH_TOKEN anew, or use --offline to go by commit messages.",
+        )
+    if status == 403:
+        return ForbiddenError(
+            f"The token may not read {path}: {detail}", hint="It needs read access to the repository."
+        )
+    if status in (404, 410, 451):
+        return NotFoundError(
+            f"GitHub has no {path} (or the token may not see it).", hint="Check OWNER/REPO and the token."
+        )
+    return GitHubError(f"GitHub refused {path} ({status}): {detail}")
