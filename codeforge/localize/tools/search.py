@@ -15,6 +15,7 @@ from codeforge.patch.scope import in_scope
 _MOST_NEAR = 10
 _MOST_WORDS_OF_A_NAME = 4
 _MOST_CONTENT = 2_000
+_FEW = 3
 _IDENTIFIER = re.compile(r"[^\W\d][\w.:\- ]*")
 
 
@@ -126,15 +127,32 @@ class EntitySearch:
             found = self._exactly(keyword, wanted)
             if not found:
                 unresolved.append(keyword)
-                found = [*self._similar(keyword, wanted), *self._content(keyword, wanted, limit)]
+                found = self._similar(keyword, wanted)
+                # A path that was mistyped says nothing of contents.
+                if not found or "/" not in keyword:
+                    found += self._content(keyword, wanted, limit)
             if not found:
                 notes.append(f"nothing matches `{keyword}`")
             lists.append(found)
+        if len(asked) > 1:
+            lists = self._by_context(lists, " ".join(asked))
         if len(unresolved) > 1:
             lists.append(self._content(" ".join(unresolved), wanted, limit))
         hits = _merged(lists)
         sure = sum(hit.matches[0].kind.exact for hit in hits[limit:])
         return Found(tuple(hits[:limit]), sure, tuple(notes))
+
+    def _by_context(self, lists: Sequence[list[_NodeMatch]], text: str) -> list[list[_NodeMatch]]:
+        """Of many entities with one name, those come first whose content fits all keywords best."""
+        if all(len(found) <= _FEW for found in lists):
+            return list(lists)
+        ranks = {node: rank for rank, (node, _) in enumerate(self._lexical.search(text, _MOST_CONTENT))}
+        return [
+            sorted(found, key=lambda pair: ranks.get(pair[0], _MOST_CONTENT))
+            if len(found) > _FEW and found[0][1].kind.exact
+            else found
+            for found in lists
+        ]
 
     def _files(self) -> Iterator[str]:
         for node in self._graph.nodes():
@@ -186,7 +204,10 @@ class EntitySearch:
 
     def _similar(self, keyword: str, wanted: Callable[[int], bool]) -> list[_NodeMatch]:
         written = self._resolver.read(keyword)
-        name = (written.name or written.path).rpartition(".")[2] if "/" not in keyword else ""
+        if "/" in written.path and " " not in written.path:
+            nearest = self._resolver.nearest(written, _MOST_NEAR)
+            return [(node, Match(MatchKind.SIMILAR, keyword, 0.0)) for node in nearest if wanted(node)]
+        name = (written.name or written.path).rpartition(".")[2]
         for candidate in dict.fromkeys((name, written.path.rpartition("/")[2])):
             words = candidate.split()
             if not 1 <= len(words) <= _MOST_WORDS_OF_A_NAME or not _IDENTIFIER.fullmatch(candidate):

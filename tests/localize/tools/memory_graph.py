@@ -158,7 +158,7 @@ def _inside(tree: ast.AST, path: str, prefix: str, lines: Sequence[str]) -> Iter
             name = prefix + item.name
             kind = EntityKind.CLASS if isinstance(item, ast.ClassDef) else EntityKind.FUNCTION
             first = min([item.lineno, *(decorator.lineno for decorator in item.decorator_list)])
-            signature = lines[item.lineno - 1].strip().rstrip(":")
+            signature = lines[item.lineno - 1].strip()
             yield Entity(f"{path}:{name}", kind, path, name, first, item.end_lineno or first, signature)
             yield from _inside(item, path, f"{name}.", lines)
         else:

@@ -81,6 +81,16 @@ def test_content_is_asked_for_until_enough_pass_the_filter(tmp_path: Path) -> No
     assert [hit.entity.id for hit in hits] == ["b/last.py:y", "b/last.py"]
 
 
+def test_one_of_many_namesakes_is_told_by_the_other_keywords(tmp_path: Path) -> None:
+    files = {f"m{number}.py": f"def run():\n    return 'topic{chr(97 + number)}'\n" for number in range(8)}
+    toolbox = Toolbox(MemoryIndex(tmp_path, write_tree(tmp_path, files)), tmp_path)
+    assert toolbox.search_entity(["run", "topicf"], WIDE).hits[0].entity.id == "m5.py:run"
+
+
+def test_a_mistyped_path_finds_the_nearest(toolbox: Toolbox) -> None:
+    assert found(toolbox.search_entity(["src/shop/crat.py"], WIDE))[0] == (CART, "similar name")
+
+
 def test_nothing_found_says_so(toolbox: Toolbox) -> None:
     result = toolbox.search_entity(["zzzqqq"], WIDE)
     assert not result.hits and not result.error and "nothing matches `zzzqqq`" in result.text

@@ -118,6 +118,19 @@ def test_the_widest_levels_are_summarised(tmp_path: Path) -> None:
     assert "f.py:f51" in text  # depth is kept while three of each level fit
 
 
+def test_room_that_is_left_shows_children_without_what_is_below(tmp_path: Path) -> None:
+    calls = [f"0 {n}" for n in range(1, 9)] + [f"{n} {10 * n + k}" for n in range(1, 9) for k in range(9)]
+    index = _functions(tmp_path, 100, calls)
+    text = (
+        Toolbox(index, tmp_path)
+        .traverse_graph(["f.py:f0"], Budget(420), Limits(hops=2, relations=CALLS))
+        .text
+    )
+    assert Budget(420).fits(text)
+    assert "f.py:f6 (function, lines 13-14) [+9]" in text and "[+n]: n entries below" in text
+    assert Budget(420).count(text) > 300
+
+
 def test_too_many_are_said(toolbox: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_NODES", 5)
     result = walk(toolbox, "/", hops=-1)
