@@ -77,13 +77,21 @@ class Layout(NamedTuple):
     shown: tuple[Shown | None, ...]
 
 
+Footer = Callable[[Sequence[Shown | None]], str]
+"""The text for the end, given how each piece is shown (`None`: left out)."""
+
+
+def count_left_out(shown: Sequence[Shown | None]) -> str:
+    """The plainest footer."""
+    left_out = sum(form is None for form in shown)
+    return f"… {left_out} more left out" if left_out else ""
+
+
 def lay_out(
     pieces: Sequence[Sequence[Form]],
     budget: Budget,
     head: Sequence[str] = (),
-    footer: Callable[[Sequence[int]], str] = lambda left_out: (
-        f"… {len(left_out)} more left out" if left_out else ""
-    ),
+    footer: Footer = count_left_out,
 ) -> Layout:
     """Show every piece in its shortest form first, then make them longer in order while there is room.
 
@@ -92,7 +100,7 @@ def lay_out(
     Args:
         pieces: the forms of each, shortest first; the most important piece first.
         head: texts before the first piece.
-        footer: the text for the end, given the places of the pieces that are left out.
+        footer: says what is left out or shortened.
     """
     chosen: list[Shown | None] = [None] * len(pieces)
     room = budget.max_tokens - _FOOTER_TOKENS - sum(budget.count(text) + 1 for text in head)
@@ -120,12 +128,11 @@ def _fitted(
     chosen: list[Shown | None],
     budget: Budget,
     head: Sequence[str],
-    footer: Callable[[Sequence[int]], str],
+    footer: Footer,
 ) -> Layout:
     """Check the joined text itself (tokens merge across seams), and take from the end what is too much."""
     while True:
-        left_out = [place for place, form in enumerate(chosen) if form is None]
-        texts = [*head, *(form.text for form in chosen if form is not None), footer(left_out)]
+        texts = [*head, *(form.text for form in chosen if form is not None), footer(chosen)]
         text = "\n".join(text for text in texts if text)
         if budget.fits(text):
             return Layout(text, tuple(chosen))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from codeforge.localize.graph.model import GraphView
 from codeforge.localize.model import Entity, EntityKind
-from codeforge.localize.tools.budget import Budget, Form, Layout, lay_out
+from codeforge.localize.tools.budget import Budget, Form, Layout, Shown, lay_out
 from codeforge.localize.tools.resolve import Resolved
+from codeforge.localize.tools.sources import printable
 from codeforge.localize.tools.views import View, Views
 
 
@@ -15,11 +16,14 @@ def show_entities(
     """The entities in full where they fit; else classes and files as outlines, and functions with a gap that
     says how to ask for what is in it. `errors` are said first."""
 
-    def footer(left_out: Sequence[int]) -> str:
-        if not left_out:
-            return ""
-        ids = ", ".join(f"`{graph.entity(meant[place].node).id}`" for place in left_out)
-        return f"… left out to fit {budget.max_tokens} tokens: {ids}"
+    def footer(shown: Sequence[Shown | None]) -> str:
+        names = [f"`{printable(graph.entity(item.node).id)}`" for item in meant]
+        both = list(zip(names, shown, strict=True))
+        gone = [name for name, form in both if form is None]
+        named = [name for name, form in both if form is not None and form.view == View.FOLD]
+        parts = [f"left out: {', '.join(gone)}"] if gone else []
+        parts += [f"only named: {', '.join(named)}"] if named else []
+        return f"… to fit {budget.max_tokens} tokens {'; '.join(parts)}: retrieve them alone" if parts else ""
 
     return lay_out([_forms(item, graph.entity(item.node), views) for item in meant], budget, errors, footer)
 

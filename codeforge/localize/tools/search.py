@@ -50,7 +50,7 @@ class Match(NamedTuple):
     Attributes:
         kind: how.
         keyword: what; several joined by a blank where they were searched together.
-        score: 100 for exact kinds, 0–100 for similar names, BM25's score for content.
+        score: 100 for exact kinds, 0–100 for similar names, 0 for similar paths, BM25's score for content.
     """
 
     kind: MatchKind
@@ -205,7 +205,7 @@ class EntitySearch:
     def _similar(self, keyword: str, wanted: Callable[[int], bool]) -> list[_NodeMatch]:
         written = self._resolver.read(keyword)
         if "/" in written.path and " " not in written.path:
-            nearest = self._resolver.nearest(written, _MOST_NEAR)
+            nearest = self._resolver.nearest(written)
             return [(node, Match(MatchKind.SIMILAR, keyword, 0.0)) for node in nearest if wanted(node)]
         name = (written.name or written.path).rpartition(".")[2]
         for candidate in dict.fromkeys((name, written.path.rpartition("/")[2])):

@@ -5,8 +5,9 @@ from collections.abc import Collection, Sequence
 
 from codeforge.localize.graph.model import GraphView
 from codeforge.localize.model import Entity, EntityKind
-from codeforge.localize.tools.budget import Budget, Form, Layout, lay_out
+from codeforge.localize.tools.budget import Budget, Form, Layout, Shown, lay_out
 from codeforge.localize.tools.search import Found, Hit, MatchKind
+from codeforge.localize.tools.sources import counted
 from codeforge.localize.tools.views import View, Views
 
 _FEW = 3
@@ -31,13 +32,14 @@ def show_found(
         for place, (hit, target) in enumerate(zip(found.hits, targets, strict=True), start=1)
     ]
 
-    def footer(left_out: Sequence[int]) -> str:
-        missing = found.more + len(left_out)
-        parts = (
-            [f"… {missing} more matches left out: give more exact keywords, a path or kinds"]
-            if missing
-            else []
-        )
+    def footer(shown: Sequence[Shown | None]) -> str:
+        missing = found.more + sum(form is None for form in shown)
+        pairs = zip(shown, targets, strict=True)
+        shorter = sum(form is not None and form.view != target for form, target in pairs)
+        parts = [f"… {shorter} shown shorter, to fit {budget.max_tokens} tokens"] if shorter else []
+        if missing:
+            noun = counted(missing, "more match", "more matches")
+            parts.append(f"… {noun} left out: give more exact keywords, a path or kinds")
         return "\n".join([*parts, *found.notes])
 
     return lay_out(pieces, budget, footer=footer)
@@ -47,7 +49,7 @@ def why(hit: Hit) -> str:
     """How it matched, for people and models: `name "add"; content "add item" 3.2`."""
     ways = []
     for match in hit.matches:
-        score = "" if match.kind.exact else f" ({match.score:.0f})"
+        score = "" if match.kind.exact or not match.score else f" ({match.score:.0f})"
         ways.append(f'{match.kind} "{match.keyword}"{score}')
     return "; ".join(ways)
 

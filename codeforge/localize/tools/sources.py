@@ -134,9 +134,9 @@ def printable(text: str) -> str:
     return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, one: str, many: str = "") -> str:
     """`1 line`, `2 lines`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {one}" if number == 1 else f"{number} {many or f'{one}s'}"
 
 
 def _short(line: str) -> str:

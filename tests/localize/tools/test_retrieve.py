@@ -94,3 +94,5 @@ def test_every_entity_is_named_before_one_is_shown(toolbox: Toolbox, most: int) 
     if most >= 120:
         for item in result.entities:
             assert item.entity.id in result.text
+        short = [item for item in result.entities if item.view in ("", "fold")]
+        assert bool(short) == (f"… to fit {most} tokens" in result.text)

@@ -60,7 +60,7 @@ def test_keywords_take_turns(toolbox: Toolbox) -> None:
     result = toolbox.search_entity(["add", "voucher"], WIDE, limit=2)
     assert found(result) == [("src/shop/admin.py:AdminCart.add", "name"), ("docs/guide.md", "content")]
     assert result.more == 1
-    assert "1 more match" in result.text
+    assert "… 1 more match left out" in result.text
 
 
 def test_kinds_and_path(toolbox: Toolbox) -> None:
@@ -133,6 +133,8 @@ def test_the_budget_holds_and_detail_goes_before_hits(toolbox: Toolbox, most: in
     missing = [hit for hit in result.hits if not hit.view]
     if missing and most >= 60:
         assert "left out" in result.text
+    if any(hit.view == "fold" for hit in result.hits[:1]) and most >= 150:
+        assert "shown shorter" in result.text
     if any(hit.view == "full" for hit in result.hits):
         assert not missing
 

@@ -127,7 +127,7 @@ def test_room_that_is_left_shows_children_without_what_is_below(tmp_path: Path) 
         .text
     )
     assert Budget(420).fits(text)
-    assert "f.py:f6 (function, lines 13-14) [+9]" in text and "[+n]: n entries below" in text
+    assert "f.py:f4 (function, lines 9-10) [+9]" in text and "[+n]: n entries below" in text
     assert Budget(420).count(text) > 300
 
 
