@@ -51,13 +51,10 @@ def graphml(graph: GraphView) -> Iterator[str]:
     yield '  <key id="weak" for="edge" attr.name="weak" attr.type="boolean"/>'
     yield '  <graph edgedefault="directed">'
     for place, entity in _nodes(graph):
-        data = "".join(
-            f"<data key={quoteattr(name)}>{escape(_xml(str(value)))}</data>"
-            for name, value in _members(entity).items()
-        )
+        data = "".join(_data(name, value) for name, value in _members(entity).items())
         yield f'    <node id="n{place}">{data}</node>'
     for edge in _edges(graph):
-        data = f'<data key="relation">{edge.relation}</data><data key="weak">{str(edge.weak).lower()}</data>'
+        data = _data("relation", edge.relation) + _data("weak", str(edge.weak).lower())
         yield f'    <edge source="n{edge.source}" target="n{edge.target}">{data}</edge>'
     yield "  </graph>"
     yield "</graphml>"
@@ -98,8 +95,10 @@ def _members(entity: Entity) -> dict[str, str | int]:
     return {name: getattr(entity, name) for name in _NODE_KEYS}
 
 
-def _xml(text: str) -> str:
-    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def _data(name: str, value: str | int) -> str:
+    """A `<data>` element, in ASCII: it is right in whatever encoding it is written."""
+    plain = _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", str(value))
+    return f"<data key={quoteattr(name)}>{escape(plain).encode('ascii', 'xmlcharrefreplace').decode()}</data>"
 
 
 def _quoted(text: str) -> str:

@@ -138,13 +138,12 @@ def run_stats(*, as_json: bool) -> int:
     if as_json:
         _print_document(root, {"nodes": nodes, "edges": edges, "weak_edges": counts.weak})
         return int(ExitCode.SOLVED)
-    width = max(map(len, [*nodes, *edges]))
+    width = 2 + max(map(len, [*nodes, *edges]))
     for title, rows in (("nodes", nodes), ("edges", edges)):
-        total = sum(rows.values())
-        _print(f"{title:<{width}}  {total:>9,}")
+        _print(f"{title:<{width}}  {sum(rows.values()):>9,}")
         for name, number in rows.items():
-            _print(f"  {name:<{width - 2}}  {number:>9,}" if len(name) < width else f"  {name}  {number:>7,}")
-    _print(f"  of the edges {counts.weak:,} are weak: guessed from a name that several entities have")
+            _print(f"{f'  {name}':<{width}}  {number:>9,}")
+    _print(f"{counts.weak:,} of the edges are weak: guessed from a name that several entities have")
     return int(ExitCode.SOLVED)
 
 
@@ -184,7 +183,7 @@ def _write(lines: Iterable[str], output: Path | None) -> None:
                 if output
                 else sys.stdout
             )
-            stream.writelines(f"{line}\n" for line in lines)
+            stream.writelines(f"{line if output else _encodable(line)}\n" for line in lines)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -212,7 +211,13 @@ def _status(errors: Sequence[str]) -> int:
 
 
 def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{_encodable(text)}\n")
+
+
+def _encodable(text: str) -> str:
+    """`text` with escapes for what stdout's encoding doesn't have (`LC_ALL=POSIX`, old Windows consoles)."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _print_document(root: Path, members: Mapping[str, object]) -> None:

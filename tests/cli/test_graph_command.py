@@ -1,7 +1,11 @@
 """`codeforge graph` on a real repository with its real index."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -137,6 +141,31 @@ def test_exports_agree(repo: Path) -> None:
     assert {(labels[a], relation, labels[b]) for a, b, relation in arrows} == named
 
 
+_PROGRAM = """
+import typer
+from codeforge.cli import graph
+app = typer.Typer()
+graph.register(app)
+app.callback()(lambda: None)
+app()
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", [("traverse", "/", "--hops", "-1", "--weak"), ("search", "cart", "price")]
+)
+def test_the_order_does_not_depend_on_the_hash_seed(repo: Path, arguments: tuple[str, ...]) -> None:
+    texts = set()
+    for seed in ("1", "2"):
+        command = [sys.executable, "-c", _PROGRAM, "graph", *arguments]
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        # Not every terminal has the characters of the tree.
+        environment |= {"PYTHONIOENCODING": "ascii"}
+        texts.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+        shutil.rmtree(repo / ".codeforge")
+    assert len(texts) == 1 and b"shop/cart.py" in texts.pop()
+
+
 def test_export_to_a_file_is_the_same_each_time(repo: Path, tmp_path: Path) -> None:
     target = tmp_path / "graph.json"
     assert run("export", "-o", str(target)).return_value == 0
@@ -146,7 +175,7 @@ def test_export_to_a_file_is_the_same_each_time(repo: Path, tmp_path: Path) -> N
 
 
 def test_names_that_formats_must_escape() -> None:
-    path = 'a"b\\<&>\udcff\x01.py'
+    path = 'a"b\\<&>é\udcff\x01.py'
     odd = [
         Entity("/", EntityKind.DIRECTORY, "", "", 0, 0),
         Entity(path, EntityKind.FILE, path, "", 1, 1),
@@ -157,6 +186,6 @@ def test_names_that_formats_must_escape() -> None:
     assert lines[2]["path"] == path
     written = "\n".join(graph_export.graphml(memory)).encode("utf-8")
     values = [data.text for data in ElementTree.fromstring(written).iter() if data.get("key") == "path"]
-    assert values[1] == 'a"b\\<&>\\udcff\\u0001.py'
+    assert values[1] == 'a"b\\<&>é\\udcff\\u0001.py'
     written_dot = "\n".join(graph_export.dot(memory)).encode("utf-8").decode("utf-8")
-    assert '[label="a\\"b\\\\<&>\\\\udcff' in written_dot
+    assert '[label="a\\"b\\\\<&>é\\\\udcff' in written_dot
