@@ -25,7 +25,11 @@ _PLAIN = (
     "--no-show-signature",
     "--no-ext-diff",
     "--no-textconv",
+    "--no-relative",
+    "--submodule=short",
+    "-O/dev/null",
 )
+_PLAIN_PATCH = ("--unified=0", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
 _RENAMES = ("-M", "-l400")
 _EXACT_RENAMES = "-M100%"
 _LATEST = 1 << 62
@@ -110,17 +114,7 @@ class Commits:
             attributes: a file of gitattributes which says what functions look like in each language.
         """
         settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=false")
-        prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
-        show = (
-            *settings,
-            "show",
-            "--root",
-            "--unified=0",
-            f"--format={marker}%H",
-            *_RENAMES,
-            *prefixes,
-            *_PLAIN,
-        )
+        show = (*settings, "show", "--root", f"--format={marker}%H", *_RENAMES, *_PLAIN, *_PLAIN_PATCH)
         if not shas:
             return b""
         try:

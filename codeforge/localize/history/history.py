@@ -27,8 +27,8 @@ SIMILAR_HALF_LIFE = 2000.0
 """After so many further commits a similar commit has half a vote."""
 VOTERS = 100
 SHOWN_COMMITS = 20
-# Chosen on every third task of shared/bench/loc-train.jsonl by the mean reciprocal rank of the first gold file;
-# flat around these values.
+# Chosen on every third task of shared/bench/loc-train.jsonl by the mean reciprocal rank of the first gold
+# file; flat around these values.
 
 _ATTRIBUTES = Path(__file__).with_name("attributes")
 

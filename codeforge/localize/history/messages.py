@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from math import fsum
 from typing import TYPE_CHECKING
 
 from codeforge.localize.tokens import count_words
@@ -56,4 +57,6 @@ def similarity(timeline: "Timeline", text: str) -> "NDArray[np.float64]":
     norm = K1 * (1 - B + B * lengths / max(lengths.mean(), 1.0))
     counts = timeline.counts[hits]
     parts = table[words] * counts / (counts + norm[ages])
-    return np.bincount(ages, weights=parts, minlength=commits) / max(float(table.sum()), 1e-9)
+    # Summed exactly: the order of the words' numbers depends on which commits were stored first.
+    most = fsum(table[table > 0].tolist())
+    return np.asarray(np.bincount(ages, weights=parts, minlength=commits) / (most or 1.0))
