@@ -4,20 +4,26 @@ The language's query names what it finds with these captures:
 
 - `@function`, `@class`: definitions. `@scope`: a block that names the things inside it and is no entity (`impl T`).
 - `@outer`: a node that widens the definition ending with it (decorators, `export`).
-- inside a definition: `@name`, `@body`, `@doc`, `@returns`, `@bases`, `@owner` (the type of a method written outside of it).
-- `@call`: the called expression; `@decorator`; `@import`: a statement that `RULES.imports` reads.
+- `@attribute`: a node that widens the definition starting right after it (`#[derive(...)]`).
+- inside a definition: `@name`, `@body`, `@doc`, `@returns`, `@base` (one for each), `@owner` (the type of a method
+  written outside of it).
+- `@call`: the called expression; with `@arguments` where the called expression is the whole call: its arguments.
+- `@component`: a call only when its name is written like a class (JSX). `@token`: the last name of a call inside
+  unparsed tokens (a macro's arguments). `@decorator`.
+- `@import`: a statement that `RULES.imports` reads.
 - `@comment`: a comment that documents the definition starting below it.
-- `@hint.name` with `@hint.made` (a variable and the call that makes its value), `@typed.name` with `@typed.type`.
+- pairs, in either order: `@hint.name` with `@hint.made` (a variable and the call that makes its value),
+  `@typed.name` with `@typed.type`, `@field.name` with `@field.type` (a parameter that becomes an attribute),
+  `@alias.name` with `@alias.value` (a variable and the one whose value it gets).
+
+Names starting with `_` are for the query's own predicates.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from codeforge.localize.model import EntityKind
 from codeforge.localize.parsers.base import (
     Import,
     Language,
@@ -29,42 +35,17 @@ from codeforge.localize.parsers.base import (
     TypeHint,
     query_of,
 )
+from codeforge.localize.parsers.definitions import Definitions
+from codeforge.localize.parsers.expressions import LONGEST_CHAIN, chain_of, type_of
+from codeforge.localize.parsers.source import Source
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BLANKS = re.compile(r"\s+")
-_PLAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*", re.ASCII)
-_SEPARATORS = re.compile(r"::|->|\?\.|!\.")
-_NOT_NAME = re.compile(r"[^\w.$]+")
-_QUOTES = re.compile(r'^[rRbBuUfF]{0,2}("""|\'\'\'|"|\')(.*?)\1$', re.DOTALL)
-_COMMENT = re.compile(r"^\s*(?:///?!?|/\*\*?|\*/|\*(?!/)|#+)[ \t]?|\*/\s*$", re.MULTILINE)
-_TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
-_WRAPPERS = frozenset(
-    ("Optional", "Union", "None", "Annotated", "ClassVar", "Final", "Type", "type", "typing", "t", "const", "mut")
-)
-_MAX_SIGNATURE = 400
-_MAX_CHAIN = 120
+    Captured = Mapping[str, Sequence[Node]]
 
-
-@dataclass(slots=True)
-class _Definition:
-    """A definition on its way; `ordinal` 0 is a scope, which is no entity."""
-
-    kind: EntityKind | None
-    node: "Node"
-    start: int
-    end: int
-    place: int = 0
-    parent: int = -1
-    ordinal: int = 0
-    name: str = ""
-    qualname: str = ""
-    owner: str = ""
-    body: int = -1
-    doc: str = ""
-    returns: str = ""
-    bases: str = ""
+_CALL, _DECORATOR, _BASE = (int(kind) for kind in (ReferenceKind.CALL, ReferenceKind.DECORATOR, ReferenceKind.BASE))
+_REMEMBERED = 50_000
 
 
 class TreeSitterParser:
@@ -72,252 +53,159 @@ class TreeSitterParser:
 
     def __init__(self, language: Language) -> None:
         from tree_sitter import Language as Grammar
-        from tree_sitter import Parser, Query
+        from tree_sitter import Parser, Query, QueryCursor
 
         grammar = Grammar(getattr(import_module(language.grammar), language.function)())
         self._parser = Parser(grammar)
         self._query = Query(grammar, query_of(language))
+        self._cursor = QueryCursor
         self._rules = language.rules
+        # The same few expressions are called everywhere.
+        self._chains: dict[str, str] = {}
 
     def parse(self, source: bytes) -> ParsedFile:
         """See `Parser`."""
-        from tree_sitter import QueryCursor
-
-        tree = self._parser.parse(source)
-        captured = QueryCursor(self._query).captures(tree.root_node)
-        return _Reading(source, captured, self._rules).result(tree.root_node.has_error)
+        root = self._parser.parse(source).root_node
+        captured = self._cursor(self._query).captures(root)
+        if len(self._chains) > _REMEMBERED:
+            self._chains.clear()
+        return _Reading(source, captured, self._rules, self._chains).result(root.has_error)
 
 
 class _Reading:
     """One file being read."""
 
-    def __init__(self, source: bytes, captured: "Mapping[str, list[Node]]", rules: LanguageRules) -> None:
-        self._source = source
-        # In pure ASCII bytes and characters have the same offsets, and slices of text need no decoding.
-        self._text = source.decode("ascii") if source.isascii() else None
+    def __init__(
+        self, source: bytes, captured: "Captured", rules: LanguageRules, chains: dict[str, str]
+    ) -> None:
+        self._source = Source(source)
         self._captured = captured
         self._rules = rules
-        self._definitions = self._nested()
-        self._starts = [item.start for item in self._definitions]
+        self._chains = chains
+        self._definitions = Definitions(self._source, captured)
 
     def result(self, has_errors: bool) -> ParsedFile:
         """Everything that the query found."""
-        self._fill()
-        lines = self._source.count(b"\n") + (not self._source.endswith(b"\n") and bool(self._source))
         return ParsedFile(
-            entities=[self._entity(item) for item in self._definitions if item.kind is not None],
+            entities=self._definitions.entities(),
             imports=list(dict.fromkeys(self._imports())),
-            references=list(dict.fromkeys(self._references())),
+            references=self._references(),
             hints=list(dict.fromkeys(self._hints())),
-            lines=lines,
+            lines=self._source.lines,
             has_errors=has_errors,
         )
 
-    def _slice(self, start: int, end: int) -> str:
-        if self._text is not None:
-            return self._text[start:end]
-        return self._source[start:end].decode("utf-8", "replace")
+    def _imports(self) -> Iterator[Import]:
+        for node in self._captured.get("import", ()):
+            yield from self._rules.imports(self._source.between(node.start_byte, node.end_byte))
 
-    def _nodes(self, capture: str) -> "Iterator[tuple[int, int, Node]]":
-        found = [(node.start_byte, node.end_byte, node) for node in self._captured.get(capture, ())]
-        found.sort(key=_by_place)
-        return iter(found)
-
-    def _nested(self) -> list[_Definition]:
-        """The definitions in source order, each linked to the innermost one around it."""
+    def _references(self) -> list[Reference]:
+        new = tuple.__new__
         found = [
-            _Definition(kind, node, start, end)
-            for capture, kind in (("function", EntityKind.FUNCTION), ("class", EntityKind.CLASS), ("scope", None))
-            for start, end, node in self._nodes(capture)
+            new(Reference, (owner, _CALL, chain))
+            for owner, chains in enumerate(self._called())
+            for chain in chains
         ]
-        outer: dict[int, list[tuple[int, Node]]] = {}
-        for start, end, node in self._nodes("outer"):
-            outer.setdefault(end, []).append((start, node))
-        for item in found if outer else ():
-            wider = [pair for pair in outer.get(item.end, ()) if pair[0] <= item.start]
-            if wider:
-                item.start = max(start for start, _ in wider)
-        found.sort(key=lambda item: (item.start, -item.end))
-        stack: list[_Definition] = []
-        for place, item in enumerate(found):
-            while stack and stack[-1].end <= item.start:
-                stack.pop()
-            item.place = place
-            item.parent = stack[-1].place if stack else -1
-            stack.append(item)
+        found.extend(dict.fromkeys(self._named()))
         return found
 
-    def _around(self, position: int) -> _Definition | None:
-        """The innermost definition that holds a byte."""
-        place = bisect_right(self._starts, position) - 1
-        while place >= 0:
-            item = self._definitions[place]
-            if item.end > position:
-                return item
-            place = item.parent
-        return None
+    def _called(self) -> list[dict[str, None]]:
+        """By the ordinal of the entity around it, what is called. The busiest loop of all."""
+        text, between, known = self._source.text, self._source.between, self._chains
+        positions, ordinals = self._definitions.positions, self._definitions.ordinals
+        cut = {node.end_byte: node.start_byte for node in self._captured.get("arguments", ())}
+        used: list[dict[str, None]] = [{} for _ in range(self._definitions.count + 1)]
+        low, high, inside = 0, -1, used[0]
+        for node in self._captured.get("call", ()):
+            start = node.start_byte
+            end = node.end_byte
+            if cut:
+                end = cut.get(end, end)
+            expression = text[start:end] if text is not None else between(start, end)
+            chain = known.get(expression)
+            if chain is None:
+                chain = chain_of(expression)
+                if len(expression) <= LONGEST_CHAIN:
+                    known[expression] = chain
+            if not low <= start < high:
+                place = bisect_right(positions, start)
+                low, high, inside = positions[place - 1], positions[place], used[ordinals[place - 1]]
+            if chain:
+                inside[chain] = None
+        for start, chain in self._components():
+            used[self._definitions.ordinal_at(start)][chain] = None
+        return used
 
-    def _owner(self, position: int) -> int:
-        """The ordinal of the innermost entity that holds a byte; a scope's holder stands for the scope."""
-        item = self._around(position)
-        while item is not None and item.ordinal == 0:
-            item = self._definitions[item.parent] if item.parent >= 0 else None
-        return item.ordinal if item is not None else 0
-
-    def _fill(self) -> None:
-        """Give every definition its name and what else the query found inside it; number the entities."""
-        for start, end, _ in self._nodes("name"):
-            item = self._around(start)
-            if item is not None and not item.name:
-                item.name = _NOT_NAME.sub("", self._slice(start, end).replace("::", "."))
-        for start, end, _ in self._nodes("owner"):
-            item = self._around(start)
-            if item is not None:
-                item.owner = ".".join(_type_names(self._slice(start, end))[:1])
-        for start, _, _ in self._nodes("body"):
-            item = self._around(start)
-            if item is not None and item.body < 0:
-                item.body = start
-        for capture in ("doc", "returns", "bases"):
-            for start, end, _ in self._nodes(capture):
-                item = self._around(start)
-                if item is not None and not getattr(item, capture):
-                    setattr(item, capture, self._slice(start, end))
-        self._attach_comments()
-        ordinal = 0
-        for item in self._definitions:
-            if item.kind is not None:
-                ordinal += 1
-                item.ordinal = ordinal
-            around = self._definitions[item.parent].qualname if item.parent >= 0 else ""
-            item.qualname = ".".join(part for part in (around, item.owner, item.name) if part)
-
-    def _attach_comments(self) -> None:
-        """A comment directly above a definition documents it."""
-        ends: dict[int, tuple[int, str]] = {}
-        for start, end, node in self._nodes("comment"):
-            text = self._slice(start, end)
-            row = node.end_point[0] - (text.endswith("\n"))
-            above = ends.pop(node.start_point[0] - 1, None)
-            ends[row] = (start, f"{above[1]}\n{text}" if above else text)
-        for item in self._definitions if ends else ():
-            row = self._source.count(b"\n", 0, item.start)
-            if row - 1 in ends and not item.doc:
-                item.doc = _COMMENT.sub("", ends[row - 1][1]).strip()
-
-    def _entity(self, item: _Definition) -> ParsedEntity:
-        kind = item.kind
-        assert kind is not None
-        head = self._slice(item.node.start_byte, item.body if item.body >= 0 else item.end)
-        first = self._line(item.start)
-        quoted = _QUOTES.match(item.doc)
-        return ParsedEntity(
-            kind,
-            item.qualname,
-            self._owner_of(item),
-            first,
-            max(first, self._line(max(item.end - 1, item.start))),
-            _BLANKS.sub(" ", head).strip()[:_MAX_SIGNATURE],
-            quoted[2].strip() if quoted else item.doc,
-            item.start,
-            item.end,
-            ".".join(_type_names(item.returns)[:1]),
-        )
-
-    def _owner_of(self, item: _Definition) -> int:
-        parent = self._definitions[item.parent] if item.parent >= 0 else None
-        while parent is not None and parent.ordinal == 0:
-            parent = self._definitions[parent.parent] if parent.parent >= 0 else None
-        return parent.ordinal if parent is not None else 0
-
-    def _line(self, position: int) -> int:
-        """The 1-based line of a byte."""
-        if not hasattr(self, "_breaks"):
-            self._breaks = [match.start() for match in re.finditer(b"\n", self._source)]
-        return bisect_right(self._breaks, position - 1) + 1
-
-    def _imports(self) -> Iterator[Import]:
-        for start, end, _ in self._nodes("import"):
-            yield from self._rules.imports(self._slice(start, end))
-
-    def _references(self) -> Iterator[Reference]:
-        for capture, kind in (("call", ReferenceKind.CALL), ("decorator", ReferenceKind.DECORATOR)):
-            for start, end, _ in self._nodes(capture):
-                chain = chain_of(self._slice(start, end))
+    def _components(self) -> Iterator[tuple[int, str]]:
+        """Calls that take a closer look: where they stand, and the chain."""
+        for node in self._captured.get("component", ()):
+            chain = chain_of(self._source.between(node.start_byte, node.end_byte))
+            if "." in chain or chain[:1].isupper():
+                yield node.start_byte, chain
+        data = self._source.data
+        for node in self._captured.get("token", ()):
+            start, end = node.start_byte, node.end_byte
+            if data.startswith(b"(", end):
+                begin = start
+                while begin > 0 and (data[begin - 1 : begin].isalnum() or data[begin - 1] in b"_.:"):
+                    begin -= 1
+                chain = chain_of(self._source.between(begin, end).lstrip(".:"))
                 if chain:
-                    yield Reference(self._owner(start), int(kind), chain)
-        for item in self._definitions:
-            for base in _listed(item.bases):
-                chain = chain_of(base)
-                if chain:
-                    yield Reference(item.ordinal, int(ReferenceKind.BASE), chain)
+                    yield start, chain
+
+    def _named(self) -> Iterator[Reference]:
+        """Decorators and base classes."""
+        for node in self._captured.get("decorator", ()):
+            chain = chain_of(self._source.between(node.start_byte, node.end_byte))
+            if chain:
+                yield Reference(self._definitions.ordinal_at(node.start_byte), _DECORATOR, chain)
+        for node in self._captured.get("base", ()):
+            chain = chain_of(self._source.between(node.start_byte, node.end_byte))
+            owner = self._definitions.class_at(node.start_byte)
+            if chain and owner:
+                yield Reference(owner, _BASE, chain)
 
     def _hints(self) -> Iterator[TypeHint]:
-        for name, kind, made in (("hint.name", "hint.made", True), ("typed.name", "typed.type", False)):
-            names, types = list(self._nodes(name)), list(self._nodes(kind))
-            if len(names) != len(types):
-                continue  # broken source: the pairs can't be told apart
-            for (start, end, _), (first, last, _) in zip(names, types, strict=True):
-                written = self._slice(first, last)
-                chain = f"{chain_of(written)}()" if made else ".".join(_type_names(written)[:1])
-                bound = chain_of(self._slice(start, end))
-                if len(chain) > 2 and bound and not bound.startswith("?"):
-                    yield TypeHint(self._owner(start), bound, chain)
+        known: dict[tuple[int, str], str] = {}
+        for owner, name, kind in self._written():
+            known.setdefault((owner, name), kind)
+            yield TypeHint(owner, name, kind)
+        for owner, name, value in self._pairs("alias.name", "alias.value") if known else ():
+            kind = known.get((owner, value), "")
+            if kind:
+                yield TypeHint(owner, name, kind)
 
+    def _written(self) -> Iterator[tuple[int, str, str]]:
+        for owner, name, made in self._pairs("hint.name", "hint.made"):
+            chain = chain_of(made)
+            if chain and "(" not in chain and chain[0] != "?":
+                yield owner, name, f"{chain}()"
+        for owner, name, written in self._pairs("typed.name", "typed.type"):
+            kind = type_of(written)
+            if kind:
+                yield owner, name, kind
+        instance = min(self._rules.instances, default="")
+        for owner, name, written in self._pairs("field.name", "field.type"):
+            kind = type_of(written)
+            if kind:
+                yield owner, f"{instance}.{name}", kind
 
-def _by_place(found: "tuple[int, int, Node]") -> tuple[int, int]:
-    return found[0], -found[1]
-
-
-def chain_of(expression: str) -> str:
-    """An expression as a chain of names: `a.b`, `Class().b`, `?.b`; "" when it ends in no name."""
-    if len(expression) <= _MAX_CHAIN and _PLAIN.fullmatch(expression):
-        return expression
-    text = _SEPARATORS.sub(".", _BLANKS.sub("", expression))
-    if len(text) <= _MAX_CHAIN and _PLAIN.fullmatch(text):
-        return text
-    head, dot, last = text.rpartition(".")
-    if not _PLAIN.fullmatch(last):
-        return ""
-    if not dot:
-        return last
-    made = _made(head)
-    return f"{made}.{last}" if made else f"?.{last}"
-
-
-def _made(expression: str) -> str:
-    """`Class(x, y)` → `Class()`, when nothing else stands there."""
-    if not expression.endswith(")"):
-        return ""
-    depth = 0
-    for place in range(len(expression) - 1, -1, -1):
-        depth += (expression[place] == ")") - (expression[place] == "(")
-        if depth == 0:
-            name = expression[:place]
-            return f"{name}()" if len(name) <= _MAX_CHAIN and _PLAIN.fullmatch(name) else ""
-    return ""
-
-
-def _listed(bases: str) -> list[str]:
-    """The base classes of a bracketed list; keyword arguments and type parameters are left out."""
-    inner = bases.strip().removeprefix("(").removesuffix(")")
-    parts: list[str] = []
-    depth, last = 0, 0
-    for place, char in enumerate(inner):
-        depth += (char in "([{<") - (char in ")]}>")
-        if char == "," and depth == 0:
-            parts.append(inner[last:place])
-            last = place + 1
-    parts.append(inner[last:])
-    return [re.split(r"[\[<(]", part.strip())[0].strip() for part in parts if part.strip() and "=" not in part]
-
-
-def _type_names(written: str) -> Sequence[str]:
-    """The class names in a type; wrappers such as `Optional` and `None` left out; containers give nothing."""
-    text = written.strip().strip("\"'").lstrip("*&").removeprefix(":").removeprefix("->").strip()
-    if not text:
-        return ()
-    names = [name for name in _TYPE_WORDS.findall(text) if name.rpartition(".")[2] not in _WRAPPERS]
-    plain = re.sub(r"\b(?:typing\.|t\.)?(?:Optional|Union|Annotated|Type|type|ClassVar|Final)\b|None", "", text)
-    container = re.match(r"[\w.]+\s*[\[<]", plain.strip(" []|"))
-    return () if container and not text.startswith(("Optional", "Union", "t.", "typing.")) else names
+    def _pairs(self, first: str, second: str) -> Iterator[tuple[int, str, str]]:
+        """What two captures found together, by the order in which it stands: (owner, chain of the first, text of
+        the second)."""
+        marks = [(node.start_byte, node.end_byte, True) for node in self._captured.get(first, ())]
+        if not marks:
+            return
+        marks += [(node.start_byte, node.end_byte, False) for node in self._captured.get(second, ())]
+        marks.sort()
+        between = self._source.between
+        waiting: list[tuple[int, int, bool]] = []
+        for mark in marks:
+            if not waiting or waiting[-1][2] == mark[2]:
+                waiting.append(mark)
+                continue
+            other = waiting.pop()
+            name, value = (mark, other) if mark[2] else (other, mark)
+            bound = chain_of(between(name[0], name[1]))
+            if bound and bound[0] != "?":
+                yield self._definitions.ordinal_at(name[0]), bound, between(value[0], value[1])

@@ -1,14 +1,15 @@
 ; See parsers/driver.py for what each capture means.
-(function_definition name: (identifier) @name body: (_) @body) @function
-(class_definition name: (identifier) @name body: (_) @body) @class
+(function_definition name: (identifier) @name body: (block . (expression_statement . (string) @doc)?) @body) @function
+(class_definition name: (identifier) @name body: (block . (expression_statement . (string) @doc)?) @body) @class
 (decorated_definition) @outer
-
-(function_definition body: (block . (expression_statement . (string) @doc)))
-(class_definition body: (block . (expression_statement . (string) @doc)))
 (function_definition return_type: (type) @returns)
 
-(class_definition superclasses: (argument_list) @bases)
-(decorator [(identifier) (attribute)] @decorator)
+(class_definition superclasses: (argument_list [
+  (identifier) @base
+  (attribute) @base
+  (subscript value: (_) @base)
+  (call function: (_) @base)]))
+(decorator [(identifier) @decorator (attribute) @decorator (call function: (_) @decorator)])
 (call function: (_) @call)
 
 (import_statement) @import
