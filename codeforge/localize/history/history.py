@@ -150,8 +150,7 @@ class History:
         for age, vote in self._votes(text, commits, half_life).items():
             votes[age] = vote / self._timeline.sizes[age] ** 0.5
         scores = np.bincount(self._timeline.paths, weights=votes[self._timeline.ages], minlength=self._size)
-        rarity = np.log((1 + len(self)) / (1 + self._counts)) / np.log(2 + len(self))
-        return self._by_path(scores * rarity, limit)
+        return self._by_path(scores * self._rarity, limit)
 
     def functions_of_similar(
         self, text: str, *, commits: int = SHOWN_COMMITS, half_life: float = SIMILAR_HALF_LIFE
@@ -160,7 +159,8 @@ class History:
 
         Returns:
             By path and the line that starts the function (`def total(self):`), as it was then, the sum of the
-            commits' votes. Commits whose files a partial clone lacks are left out.
+            commits' votes as in `files_of_similar`, but not less for many files. Commits whose contents a
+            partial clone lacks are left out.
         """
         if self._commits is None:
             return {}
@@ -172,7 +172,8 @@ class History:
         for sha, path, function in dict.fromkeys(touched(patches)):
             if path in now[sha]:
                 key = (now[sha][path], function)
-                found[key] = found.get(key, 0.0) + votes[ages[sha]]
+                rarity = float(self._rarity[self._numbers[key[0]]])
+                found[key] = found.get(key, 0.0) + votes[ages[sha]] * rarity
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def _similar(self, text: str, limit: int) -> list[tuple[int, float]]:
@@ -228,6 +229,13 @@ class History:
         counts = np.bincount(self._timeline.paths, minlength=self._size).astype(np.float64)
         counts[0] = 0
         return counts
+
+    @cached_property
+    def _rarity(self) -> "NDArray[np.float64]":
+        """By path's number its inverse document frequency, as a share of the greatest."""
+        import numpy as np
+
+        return np.asarray(np.log((2 + len(self)) / (1 + self._counts)) / np.log(2 + len(self)))
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
