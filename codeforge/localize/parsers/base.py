@@ -139,18 +139,26 @@ class LanguageRules(Protocol):
 
     Attributes:
         instances: names by which a method refers to its own object or class (`self`, `cls`; `this`).
-        folder_scope: files of one folder see each other's names without an import (Go, Java).
+        folder_scope: files of one folder see each other's names without an import (Go, Java; in C and C++ what one
+            file declares another one defines).
+        member_scope: inside a class a plain name may mean a member of it or of its bases (Java, C++).
     """
 
     instances: frozenset[str]
     folder_scope: bool
+    member_scope: bool
+
+    def constructor(self, name: str) -> str:
+        """The method that runs when the class `name` is called; "" when there is none."""
+        ...
 
     def imports(self, statement: str) -> Sequence[Import]:
         """The names that an import statement binds."""
         ...
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """The files that `module`, as written in the file `importer`, means; none for foreign ones."""
+        """The files that `module`, as written in the file `importer`, means; none for foreign ones. The module `""`
+        is the importer itself: what it imports from there is the same thing by another name."""
         ...
 
 
@@ -172,6 +180,8 @@ class Language:
         extensions: of its files, with the dot, lower case.
         grammar: the module of the tree-sitter grammar.
         function: the function of that module that gives the grammar.
+        family: languages of one family use each other's code (JavaScript and TypeScript, C and C++).
+        queries: the files with its tree-sitter query, relative to its folder.
     """
 
     name: str
@@ -179,6 +189,8 @@ class Language:
     extensions: tuple[str, ...]
     grammar: str
     function: str
+    family: str
+    queries: tuple[str, ...]
 
     @property
     def tag(self) -> str:
@@ -215,6 +227,8 @@ def languages() -> Mapping[str, Language]:
                 tuple(grammar["extensions"]),
                 grammar["module"],
                 grammar["function"],
+                data.get("family", described.parent.name),
+                tuple(grammar.get("queries", ("query.scm",))),
             )
             found.update(dict.fromkeys(language.extensions, language))
     return found
@@ -233,7 +247,8 @@ def parser_for(path: str) -> Parser | None:
 
 def query_of(language: Language) -> str:
     """The tree-sitter query of a language."""
-    return (_FOLDER / language.name / "query.scm").read_text(encoding="utf-8")
+    folder = _FOLDER / language.name
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in language.queries)
 
 
 @cache

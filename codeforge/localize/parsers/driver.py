@@ -8,7 +8,7 @@ The language's query names what it finds with these captures:
 - inside a definition: `@name`, `@body`, `@doc`, `@returns`, `@base` (one for each), `@owner` (the type of a method
   written outside of it).
 - `@call`: the called expression; with `@arguments` where the called expression is the whole call: its arguments.
-- `@component`: a call only when its name is written like a class (JSX). `@token`: the last name of a call inside
+- `@super`: a call of the base class's constructor. `@component`: a call only when its name is written like a class (JSX). `@token`: the last name of a call inside
   unparsed tokens (a macro's arguments). `@decorator`.
 - `@import`: a statement that `RULES.imports` reads.
 - `@comment`: a comment that documents the definition starting below it.
@@ -20,7 +20,7 @@ Names starting with `_` are for the query's own predicates.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ from codeforge.localize.parsers.base import (
     query_of,
 )
 from codeforge.localize.parsers.definitions import Definitions
-from codeforge.localize.parsers.expressions import LONGEST_CHAIN, chain_of, type_of
+from codeforge.localize.parsers.expressions import LONGEST_CHAIN, chain_of, made_type, type_of
 from codeforge.localize.parsers.source import Source
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class _Reading:
         self._rules = rules
         self._chains = chains
         self._definitions = Definitions(self._source, captured)
+        self._cut = {node.end_byte: node.start_byte for node in captured.get("arguments", ())}
 
     def result(self, has_errors: bool) -> ParsedFile:
         """Everything that the query found."""
@@ -96,24 +97,29 @@ class _Reading:
         )
 
     def _imports(self) -> Iterator[Import]:
-        for node in self._captured.get("import", ()):
-            yield from self._rules.imports(self._source.between(node.start_byte, node.end_byte))
+        for start, end in sorted(_spans(self._captured.get("import", ()))):
+            yield from self._rules.imports(self._source.between(start, end))
 
     def _references(self) -> list[Reference]:
         new = tuple.__new__
+        used = self._called()
+        named = dict.fromkeys(self._named())
+        for owner, kind, chain in named:
+            if kind == _DECORATOR:
+                used[owner].pop(chain, None)  # it is called where the definition stands, not by what it decorates
         found = [
             new(Reference, (owner, _CALL, chain))
-            for owner, chains in enumerate(self._called())
+            for owner, chains in enumerate(used)
             for chain in chains
         ]
-        found.extend(dict.fromkeys(self._named()))
+        found.extend(named)
         return found
 
     def _called(self) -> list[dict[str, None]]:
         """By the ordinal of the entity around it, what is called. The busiest loop of all."""
         text, between, known = self._source.text, self._source.between, self._chains
         positions, ordinals = self._definitions.positions, self._definitions.ordinals
-        cut = {node.end_byte: node.start_byte for node in self._captured.get("arguments", ())}
+        cut = self._cut
         used: list[dict[str, None]] = [{} for _ in range(self._definitions.count + 1)]
         low, high, inside = 0, -1, used[0]
         for node in self._captured.get("call", ()):
@@ -124,9 +130,7 @@ class _Reading:
             expression = text[start:end] if text is not None else between(start, end)
             chain = known.get(expression)
             if chain is None:
-                chain = chain_of(expression)
-                if len(expression) <= LONGEST_CHAIN:
-                    known[expression] = chain
+                chain = self._chain(expression)
             if not low <= start < high:
                 place = bisect_right(positions, start)
                 low, high, inside = positions[place - 1], positions[place], used[ordinals[place - 1]]
@@ -142,6 +146,8 @@ class _Reading:
             chain = chain_of(self._source.between(node.start_byte, node.end_byte))
             if "." in chain or chain[:1].isupper():
                 yield node.start_byte, chain
+        for node in self._captured.get("super", ()):
+            yield node.start_byte, f"super().{self._rules.constructor('')}"
         data = self._source.data
         for node in self._captured.get("token", ()):
             start, end = node.start_byte, node.end_byte
@@ -170,42 +176,90 @@ class _Reading:
         for owner, name, kind in self._written():
             known.setdefault((owner, name), kind)
             yield TypeHint(owner, name, kind)
-        for owner, name, value in self._pairs("alias.name", "alias.value") if known else ():
+        for owner, name, value in self._pairs("alias.name", "alias.value", _paired) if known else ():
             kind = known.get((owner, value), "")
             if kind:
                 yield TypeHint(owner, name, kind)
 
     def _written(self) -> Iterator[tuple[int, str, str]]:
-        for owner, name, made in self._pairs("hint.name", "hint.made"):
-            chain = chain_of(made)
-            if chain and "(" not in chain and chain[0] != "?":
-                yield owner, name, f"{chain}()"
-        for owner, name, written in self._pairs("typed.name", "typed.type"):
+        """What is declared, then what can be told from how values are made."""
+        for owner, name, written in self._pairs("typed.name", "typed.type", _shared):
             kind = type_of(written)
             if kind:
                 yield owner, name, kind
         instance = min(self._rules.instances, default="")
-        for owner, name, written in self._pairs("field.name", "field.type"):
+        for owner, name, written in self._pairs("field.name", "field.type", _shared):
             kind = type_of(written)
             if kind:
                 yield owner, f"{instance}.{name}", kind
+        for owner, name, made in self._pairs("hint.name", "hint.made", _paired):
+            kind = made_type(made) if made.endswith(">") else ""
+            chain = kind or self._chain(made)
+            if chain and "(" not in chain and chain[0] != "?":
+                yield owner, name, kind or f"{chain}()"
 
-    def _pairs(self, first: str, second: str) -> Iterator[tuple[int, str, str]]:
-        """What two captures found together, by the order in which it stands: (owner, chain of the first, text of
-        the second)."""
-        marks = [(node.start_byte, node.end_byte, True) for node in self._captured.get(first, ())]
-        if not marks:
+    def _pairs(self, first: str, second: str, pairing: "_Pairing") -> Iterator[tuple[int, str, str]]:
+        """What two captures found together: (owner, chain of the first, text of the second)."""
+        names = self._captured.get(first, ())
+        if not names:
             return
-        marks += [(node.start_byte, node.end_byte, False) for node in self._captured.get(second, ())]
-        marks.sort()
-        between = self._source.between
-        waiting: list[tuple[int, int, bool]] = []
-        for mark in marks:
-            if not waiting or waiting[-1][2] == mark[2]:
-                waiting.append(mark)
-                continue
-            other = waiting.pop()
-            name, value = (mark, other) if mark[2] else (other, mark)
-            bound = chain_of(between(name[0], name[1]))
+        between, ordinal_at, cut = self._source.between, self._definitions.ordinal_at, self._cut
+        for start, end, begin, stop in pairing(_spans(names), _spans(self._captured.get(second, ()))):
+            bound = self._chain(between(start, end))
             if bound and bound[0] != "?":
-                yield self._definitions.ordinal_at(name[0]), bound, between(value[0], value[1])
+                yield ordinal_at(start), bound, between(begin, cut.get(stop, stop))
+
+    def _chain(self, expression: str) -> str:
+        chain = self._chains.get(expression)
+        if chain is None:
+            chain = chain_of(expression)
+            if len(expression) <= LONGEST_CHAIN:
+                self._chains[expression] = chain
+        return chain
+
+
+_Span = tuple[int, int]
+_Pairing = Callable[[Sequence[_Span], Sequence[_Span]], Iterator[tuple[int, int, int, int]]]
+
+
+def _spans(nodes: "Sequence[Node]") -> list[_Span]:
+    return [(node.start_byte, node.end_byte) for node in nodes]
+
+
+def _marked(names: Sequence[_Span], values: Sequence[_Span]) -> list[tuple[int, int, bool]]:
+    """All spans in order; the flag tells the names."""
+    return sorted({*((*span, True) for span in names), *((*span, False) for span in values)})
+
+
+def _paired(names: Sequence[_Span], values: Sequence[_Span]) -> Iterator[tuple[int, int, int, int]]:
+    """Pair spans of one kind with those of another: each with the nearest open one before it, as brackets are."""
+    waiting: list[tuple[int, int, bool]] = []
+    for mark in _marked(names, values):
+        if not waiting or waiting[-1][2] == mark[2]:
+            waiting.append(mark)
+            continue
+        other = waiting.pop()
+        name, value = (mark, other) if mark[2] else (other, mark)
+        yield name[0], name[1], value[0], value[1]
+
+
+def _shared(names: Sequence[_Span], types: Sequence[_Span]) -> Iterator[tuple[int, int, int, int]]:
+    """Pair names with types, where one type may stand for several names: those before it, or, in languages that begin
+    with the type, those behind it."""
+    marks = _marked(names, types)
+    if marks and not marks[0][2]:
+        start = end = 0
+        for first, last, is_name in marks:
+            if is_name:
+                yield first, last, start, end
+            else:
+                start, end = first, last
+        return
+    waiting: list[_Span] = []
+    for first, last, is_name in marks:
+        if is_name:
+            waiting.append((first, last))
+        else:
+            for start, end in waiting:
+                yield start, end, first, last
+            waiting.clear()

@@ -19,6 +19,7 @@ _MODIFIERS = re.compile(
     r"^(?:(?:const|mut|dyn|impl|final|readonly|volatile|static|struct|class|enum|union|typename|unique|asserts"
     r"|keyof|'\w+)\s+|[&*:\s]|->|\.\.\.)+"
 )
+_MAKERS = re.compile(r"\bmake_(?:unique|shared)\s*<(.*)>$", re.DOTALL)
 _TAIL = re.compile(r"(?:[*&?!\s]|\bconst\b|\.\.\.)+$")
 _WRAPPERS = frozenset(
     (
@@ -57,7 +58,10 @@ def chain_of(expression: str) -> str:
 def _plain(chain: str) -> str:
     if len(chain) > LONGEST_CHAIN:
         return _ending(chain)
-    return f"super(){chain[5:]}" if chain.startswith("super.") else chain
+    if chain.startswith("super"):
+        # Calling `super` itself is no use of a name; its attributes are those of the object in its base class.
+        return "" if chain == "super" else f"super(){chain[5:]}" if chain[5] == "." else chain
+    return chain
 
 
 def _without_generics(text: str) -> str:
@@ -115,6 +119,12 @@ def type_of(written: str) -> str:
         if found:
             return found
     return ""
+
+
+def made_type(expression: str) -> str:
+    """The class in `std::make_unique<Class>` and its like, "" when it is anything else."""
+    made = _MAKERS.search(expression)
+    return type_of(made[1]) if made else ""
 
 
 def _single(written: str) -> str:

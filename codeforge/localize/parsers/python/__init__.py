@@ -14,6 +14,11 @@ class PythonRules:
 
     instances = frozenset(("self", "cls"))
     folder_scope = False
+    member_scope = False
+
+    def constructor(self, name: str) -> str:
+        """See `LanguageRules`."""
+        return "__init__"
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`."""
