@@ -173,7 +173,7 @@ class TestIncremental:
             else:
                 files = {f"f{chance.randrange(5)}.py": f"w{number}", "CHANGES": f"c{number}"}
                 shas.append(past.commit(f"quiche {number} of cart", files, branch=branch))
-        for sha in chance.choices(shas, k=6):
+        for sha in chance.choices(shas, k=4):
             past.at(sha)
             assert answers(History.open(past.root)) == fresh(past, tmp_path)
 
