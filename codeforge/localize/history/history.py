@@ -28,7 +28,8 @@ SIMILAR_HALF_LIFE = 2000.0
 VOTERS = 100
 SHOWN_COMMITS = 20
 # The half-lives, the voters and the square of the similarity were chosen by hand on samples of
-# shared/bench/loc-train.jsonl (every third and fourth task), by the mean reciprocal rank of the first gold file.
+# shared/bench/loc-train.jsonl (every third and fourth task), by the mean reciprocal rank of the first gold
+# file.
 # They are flat there: between 50 and 400, 1000 and 3000, 50 and 300, the first to the third power.
 
 _ATTRIBUTES = Path(__file__).with_name("attributes")
