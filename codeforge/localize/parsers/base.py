@@ -1,6 +1,6 @@
 """The seam for languages: what a parser answers (`ParsedFile`), and the registry by file extension.
 
-A language is one folder beside this file: `language.toml` (its name, version, extensions and grammar), `query.scm`
+A language is one folder beside this file: `language.toml` (its version, extensions and grammars), `query.scm`
 (a tree-sitter query with the capture names that `driver` documents) and `__init__.py` (its `RULES`: how it
 names things, reads imports and finds modules). Nothing else knows of it.
 """
@@ -139,26 +139,26 @@ class LanguageRules(Protocol):
 
     Attributes:
         instances: names by which a method refers to its own object or class (`self`, `cls`; `this`).
-        folder_scope: files of one folder see each other's names without an import (Go, Java; in C and C++ what one
-            file declares another one defines).
+        folder_scope: files of one folder see each other's names without an import (Go, Java; in C and C++
+            one file defines what another one declares).
         member_scope: inside a class a plain name may mean a member of it or of its bases (Java, C++).
+        constructor: the method that runs when a class is called; "" for one with the name of the class, `None`
+            when there is none.
     """
 
     instances: frozenset[str]
     folder_scope: bool
     member_scope: bool
-
-    def constructor(self, name: str) -> str:
-        """The method that runs when the class `name` is called; "" when there is none."""
-        ...
+    constructor: str | None
 
     def imports(self, statement: str) -> Sequence[Import]:
         """The names that an import statement binds."""
         ...
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """The files that `module`, as written in the file `importer`, means; none for foreign ones. The module `""`
-        is the importer itself: what it imports from there is the same thing by another name."""
+        """The files that `module`, as written in the file `importer`, means; none for foreign ones.
+
+        The module `""` is the importer itself: what it imports from there it exports by another name."""
         ...
 
 

@@ -42,7 +42,9 @@ class Definition:
         *("name", "qualname", "owner", "body", "doc", "returns"),
     )
 
-    def __init__(self, kind: EntityKind | None, node: int, start: int, end: int, first: int, around: int) -> None:
+    def __init__(
+        self, kind: EntityKind | None, node: int, start: int, end: int, first: int, around: int
+    ) -> None:
         self.kind = kind
         self.node = node
         self.start = start
@@ -60,8 +62,8 @@ class Definitions:
     Attributes:
         found: in source order.
         count: how many of them are entities.
-        positions, ordinals: from byte `positions[n]` on (up to the next) the innermost entity is `ordinals[n]`; the
-            first position is before the file, the last behind it.
+        positions, ordinals: from byte `positions[n]` on (up to the next) the innermost entity is
+            `ordinals[n]`; the first position is before the file, the last behind it.
     """
 
     def __init__(self, source: Source, captured: "Captured") -> None:
@@ -90,8 +92,8 @@ class Definitions:
         return self.ordinals[bisect_right(self.positions, position) - 1]
 
     def class_at(self, position: int) -> int:
-        """The ordinal of the class that is described at a byte; a scope (`impl T`) describes the class of its name.
-        0 when it isn't in this file."""
+        """The ordinal of the class that is described at a byte; a scope (`impl T`) describes the class of its
+        name. 0 when it isn't in this file."""
         item = self.at(position)
         if item is None or item.kind is not None:
             return item.ordinal if item is not None else 0

@@ -2,19 +2,20 @@
 
 The language's query names what it finds with these captures:
 
-- `@function`, `@class`: definitions. `@scope`: a block that names the things inside it and is no entity (`impl T`).
+- `@function`, `@class`: definitions. `@scope`: a block that names what is inside and is no entity (`impl T`).
 - `@outer`: a node that widens the definition ending with it (decorators, `export`).
 - `@attribute`: a node that widens the definition starting right after it (`#[derive(...)]`).
-- inside a definition: `@name`, `@body`, `@doc`, `@returns`, `@base` (one for each), `@owner` (the type of a method
-  written outside of it).
-- `@call`: the called expression; with `@arguments` where the called expression is the whole call: its arguments.
-- `@super`: a call of the base class's constructor. `@component`: a call only when its name is written like a class (JSX). `@token`: the last name of a call inside
+- inside a definition: `@name`, `@body`, `@doc`, `@returns`, `@base` (one for each), `@owner` (the type of a
+  method written outside of it).
+- `@call`: the called expression; `@arguments`: where the called expression can only be captured with its
+  arguments, these. `@super`: a call of the base class's constructor.
+- `@component`: a call when its name is written like a class (JSX). `@token`: the last name of a call inside
   unparsed tokens (a macro's arguments). `@decorator`.
 - `@import`: a statement that `RULES.imports` reads.
 - `@comment`: a comment that documents the definition starting below it.
-- pairs, in either order: `@hint.name` with `@hint.made` (a variable and the call that makes its value),
-  `@typed.name` with `@typed.type`, `@field.name` with `@field.type` (a parameter that becomes an attribute),
-  `@alias.name` with `@alias.value` (a variable and the one whose value it gets).
+- pairs: `@hint.name` with `@hint.made` (a variable and the call that makes its value), `@typed.name` with
+  `@typed.type`, `@field.name` with `@field.type` (a parameter that becomes an attribute), `@alias.name` with
+  `@alias.value` (a variable and the one whose value it gets).
 
 Names starting with `_` are for the query's own predicates.
 """
@@ -28,7 +29,6 @@ from codeforge.localize.parsers.base import (
     Import,
     Language,
     LanguageRules,
-    ParsedEntity,
     ParsedFile,
     Reference,
     ReferenceKind,
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
     Captured = Mapping[str, Sequence[Node]]
 
-_CALL, _DECORATOR, _BASE = (int(kind) for kind in (ReferenceKind.CALL, ReferenceKind.DECORATOR, ReferenceKind.BASE))
+_CALL, _DECORATOR, _BASE = (
+    int(kind) for kind in (ReferenceKind.CALL, ReferenceKind.DECORATOR, ReferenceKind.BASE)
+)
 _REMEMBERED = 50_000
 
 
@@ -106,11 +108,11 @@ class _Reading:
         named = dict.fromkeys(self._named())
         for owner, kind, chain in named:
             if kind == _DECORATOR:
-                used[owner].pop(chain, None)  # it is called where the definition stands, not by what it decorates
+                used[owner].pop(
+                    chain, None
+                )  # it is called where the definition stands, not by what it decorates
         found = [
-            new(Reference, (owner, _CALL, chain))
-            for owner, chains in enumerate(used)
-            for chain in chains
+            new(Reference, (owner, _CALL, chain)) for owner, chains in enumerate(used) for chain in chains
         ]
         found.extend(named)
         return found
@@ -147,7 +149,7 @@ class _Reading:
             if "." in chain or chain[:1].isupper():
                 yield node.start_byte, chain
         for node in self._captured.get("super", ()):
-            yield node.start_byte, f"super().{self._rules.constructor('')}"
+            yield node.start_byte, f"super().{self._rules.constructor}"
         data = self._source.data
         for node in self._captured.get("token", ()):
             start, end = node.start_byte, node.end_byte
@@ -232,7 +234,7 @@ def _marked(names: Sequence[_Span], values: Sequence[_Span]) -> list[tuple[int, 
 
 
 def _paired(names: Sequence[_Span], values: Sequence[_Span]) -> Iterator[tuple[int, int, int, int]]:
-    """Pair spans of one kind with those of another: each with the nearest open one before it, as brackets are."""
+    """Pair spans of two kinds, each with the nearest open one of the other kind before it, like brackets."""
     waiting: list[tuple[int, int, bool]] = []
     for mark in _marked(names, values):
         if not waiting or waiting[-1][2] == mark[2]:
@@ -244,8 +246,8 @@ def _paired(names: Sequence[_Span], values: Sequence[_Span]) -> Iterator[tuple[i
 
 
 def _shared(names: Sequence[_Span], types: Sequence[_Span]) -> Iterator[tuple[int, int, int, int]]:
-    """Pair names with types, where one type may stand for several names: those before it, or, in languages that begin
-    with the type, those behind it."""
+    """Pair names with types, where one type may stand for several names: those before it, or, in languages
+    that begin with the type, those behind it."""
     marks = _marked(names, types)
     if marks and not marks[0][2]:
         start = end = 0

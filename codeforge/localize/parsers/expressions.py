@@ -21,23 +21,19 @@ _MODIFIERS = re.compile(
 )
 _MAKERS = re.compile(r"\bmake_(?:unique|shared)\s*<(.*)>$", re.DOTALL)
 _TAIL = re.compile(r"(?:[*&?!\s]|\bconst\b|\.\.\.)+$")
-_WRAPPERS = frozenset(
-    (
-        *("Optional", "Union", "Annotated", "ClassVar", "Final", "Type", "type", "Awaitable", "InitVar", "Required"),
-        *("NotRequired", "ReadOnly", "Mapped"),
-        *("Promise", "Readonly", "Partial", "NonNullable"),
-        *("Option", "Result", "Box", "Rc", "Arc", "RefCell", "Cell", "Ref", "RefMut", "Cow", "Pin", "Mutex", "RwLock"),
-        *("unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper", "atomic"),
-    )
-)
-_NO_CLASS = frozenset(
-    (
-        *("None", "null", "undefined", "any", "Any", "unknown", "void", "never", "object", "auto", "var", "let"),
-        *("str", "string", "String", "bytes", "int", "float", "bool", "boolean", "number", "char", "double", "long"),
-        *("short", "byte", "error", "usize", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"),
-        *("size_t", "unsigned", "signed", "uint", "uint8", "uint32", "uint64", "int32", "int64", "float64", "Literal"),
-    )
-)
+_WRAPPER_NAMES = """
+Optional Union Annotated ClassVar Final Type type Awaitable InitVar Required NotRequired ReadOnly Mapped
+Promise Readonly Partial NonNullable
+Option Result Box Rc Arc RefCell Cell Ref RefMut Cow Pin Mutex RwLock
+unique_ptr shared_ptr weak_ptr optional reference_wrapper atomic
+"""
+_WRAPPERS = frozenset(_WRAPPER_NAMES.split())
+_PLAIN_TYPES = """
+None null undefined any Any unknown void never object auto var let Literal error
+str string String bytes int float bool boolean number char double long short byte unsigned signed
+usize u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 size_t uint uint8 uint32 uint64 int32 int64 float64
+"""
+_NO_CLASS = frozenset(_PLAIN_TYPES.split())
 
 
 def chain_of(expression: str) -> str:
@@ -59,7 +55,7 @@ def _plain(chain: str) -> str:
     if len(chain) > LONGEST_CHAIN:
         return _ending(chain)
     if chain.startswith("super"):
-        # Calling `super` itself is no use of a name; its attributes are those of the object in its base class.
+        # Calling `super` itself uses no name; its attributes are those of the object in its base class.
         return "" if chain == "super" else f"super(){chain[5:]}" if chain[5] == "." else chain
     return chain
 
@@ -87,8 +83,8 @@ def _called(text: str) -> str:
 
 
 def _closing(text: str, opening: int) -> int:
-    """Where the bracket that opens at `opening` closes; -1 when nowhere. Brackets in strings count too: what comes
-    out then is no chain, and nothing wrong is said."""
+    """Where the bracket that opens at `opening` closes; -1 when nowhere. Brackets in strings count too: what
+    comes out then is no chain, and nothing wrong is said."""
     depth = 0
     for place in range(opening, len(text)):
         char = text[place]
@@ -109,8 +105,8 @@ def _ending(text: str) -> str:
 def type_of(written: str) -> str:
     """The class that a type names, "" when it names none of interest.
 
-    `Optional[a.B]`, `B | None`, `"B"`, `*B`, `const B&`, `Box<dyn B>` and `Promise<B>` are all `B` (or `a.B`); the
-    generic class `B<T>` is `B`; arrays, tuples and functions are nothing.
+    `Optional[a.B]`, `B | None`, `"B"`, `*B`, `const B&`, `Box<dyn B>` and `Promise<B>` are all `B` (or
+    `a.B`); the generic class `B<T>` is `B`; arrays, tuples and functions are nothing.
     """
     if len(written) > 400:
         return ""

@@ -1,7 +1,7 @@
 """Paths as imports name them."""
 
 from collections.abc import Sequence
-from os.path import commonprefix
+
 
 def joined(folder: str, relative: str) -> str | None:
     """A relative path seen from a folder, both with forward slashes; `None` when it leads out of the root."""
@@ -22,10 +22,19 @@ def only(found: Sequence[str]) -> Sequence[str]:
 
 
 def nearest(importer: str, found: Sequence[str]) -> Sequence[str]:
-    """The one of several files whose path has the longest beginning in common with the importer's; nothing when
-    two are as near as each other."""
+    """The one of several files whose path has the longest beginning in common with the importer's; nothing
+    when two are equally near."""
     if len(found) < 2:
         return found
-    own = importer.split("/")
-    near = sorted(((len(commonprefix([own, path.split("/")])), path) for path in found), reverse=True)
-    return [near[0][1]] if near[0][0] > near[1][0] else ()
+    near = sorted(((_shared(importer, path), path) for path in found), reverse=True)
+    return (near[0][1],) if near[0][0] > near[1][0] else ()
+
+
+def _shared(one: str, other: str) -> int:
+    """How many folders two paths have in common."""
+    count = 0
+    for first, second in zip(one.split("/"), other.split("/"), strict=False):
+        if first != second:
+            break
+        count += 1
+    return count

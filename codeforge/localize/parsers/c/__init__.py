@@ -9,16 +9,13 @@ _SOURCES = (".c", ".cc", ".cpp", ".cxx")
 
 
 class CRules:
-    """Implements `LanguageRules`. What an included file declares is defined in it, in its folder, or in the only source
-    file of the same name."""
+    """Implements `LanguageRules`. What an included file declares is defined in it, in its folder, or in the
+    only source file of the same name."""
 
-    folder_scope = True
     instances: frozenset[str] = frozenset()
+    folder_scope = True
     member_scope = False
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return ""
+    constructor: str | None = None
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`. `statement` is what stands behind `#include`; the brackets of `<…>` stay."""

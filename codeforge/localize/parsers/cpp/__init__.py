@@ -8,10 +8,7 @@ class CppRules(CRules):
 
     instances = frozenset(("this",))
     member_scope = True
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return name
+    constructor = ""
 
 
 RULES = CppRules()

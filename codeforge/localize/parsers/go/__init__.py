@@ -8,13 +8,12 @@ from codeforge.localize.parsers.paths import joined
 
 _SPEC = re.compile(r"(?:(?P<alias>[\w.]+)\s+)?[\"`](?P<module>[^\"`]*)[\"`]")
 _VERSION = re.compile(r"v\d+")
-_STANDARD = frozenset(
-    (
-        *("archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar").split(),
-        *("flag fmt go hash html image index io iter log maps math mime net os path plugin reflect regexp").split(),
-        *("runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe weak C").split(),
-    )
-)
+_STANDARD_NAMES = """
+archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar flag fmt
+go hash html image index io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv
+strings structs sync syscall testing text time unicode unique unsafe weak C
+"""
+_STANDARD = frozenset(_STANDARD_NAMES.split())
 
 
 class GoRules:
@@ -23,10 +22,7 @@ class GoRules:
     instances: frozenset[str] = frozenset()
     folder_scope = True
     member_scope = False
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return ""
+    constructor = None
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`. `statement` is one line of an import declaration."""
@@ -39,8 +35,9 @@ class GoRules:
         return (Import(module, "", alias or _package(module)),)
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """See `LanguageRules`. The folder whose path is the longest end of the module's name; the root when the
-        module's last part names a file of it. Files named like the package stand first, tests are left out."""
+        """See `LanguageRules`. The folder whose path is the longest end of the module's name; the root when a
+        file of it has the module's last part as its name. Files named like the package stand first, tests are
+        left out."""
         parts = [part for part in module.split("/") if part]
         if not parts or (parts[0] in _STANDARD and "." not in parts[0]):
             return ()
@@ -68,8 +65,8 @@ def _package(module: str) -> str:
 
 
 def _folders(parts: Sequence[str]) -> Iterator[str]:
-    """Where the package may lie, likelier ones first: behind `host/owner/repository` (with its version), else behind
-    the name of the module."""
+    """Where the package may lie, likelier ones first: behind `host/owner/repository` (with its version), else
+    behind the name of the module."""
     hosted = "." in parts[0]
     yield "/".join(parts)
     for skipped in range(1, len(parts)):

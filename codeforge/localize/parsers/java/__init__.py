@@ -16,10 +16,7 @@ class JavaRules:
     instances = frozenset(("this",))
     folder_scope = True
     member_scope = True
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return name
+    constructor = ""
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`. A class is taken from the file that has its name."""
@@ -33,8 +30,8 @@ class JavaRules:
         return (Import(module if found["static"] else name, last, last),)
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """See `LanguageRules`. The file of the class (of a nested one that of the outer), else the files of the
-        package below a source root of the importer."""
+        """See `LanguageRules`. The file of the class (of a nested one that of the outer one), else the files
+        of the package below a source root of the importer."""
         parts = module.split(".")
         for length in range(len(parts), 0, -1):
             if length < len(parts) and not parts[length - 1][:1].isupper():

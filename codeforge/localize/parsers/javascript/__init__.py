@@ -10,18 +10,26 @@ _COMMENTS = re.compile(r"/\*.*?\*/|(?<![:'\"/])//[^\n]*", re.DOTALL)
 _STRING = r"(?P<quote>['\"`])(?P<module>[^'\"`]*)(?P=quote)"
 _FROM = re.compile(rf"(?P<verb>import|export)\b(?P<what>[^'\"`]*?)(?:\bfrom\b\s*)?{_STRING}", re.DOTALL)
 _REQUIRE = re.compile(
-    rf"(?:(?P<what>[\w$.]+|\{{[^}}]*\}})\s*(?::[^=]*)?=\s*)?require\s*\(\s*{_STRING}\s*\)(?:\.(?P<part>[\w$]+))?", re.DOTALL
+    rf"(?:(?P<what>[\w$.]+|\{{[^}}]*\}})\s*(?::[^=]*)?=\s*)?require\s*\(\s*{_STRING}\s*\)(?:\.(?P<part>[\w$]+))?",
+    re.DOTALL,
 )
 _DYNAMIC = re.compile(rf"import\s*\(\s*{_STRING}", re.DOTALL)
 _DEFAULT = re.compile(
-    r"export\s+default\s+(?:async\s+|abstract\s+)*(?:(?:function\b\s*\*?|class\b)\s*)?(?P<name>[\w$]+)\s*(?P<more>.?)", re.DOTALL
+    r"export\s+default\s+(?:async\s+|abstract\s+)*(?:(?:function\b\s*\*?|class\b)\s*)?(?P<name>[\w$]+)\s*(?P<more>.?)",
+    re.DOTALL,
 )
 _LIST = re.compile(r"export\s*(?:type\s*)?\{(?P<names>[^}]*)\}", re.DOTALL)
-_ASSIGNED = re.compile(r"(?:module\s*\.\s*)?exports(?:\s*\.\s*(?P<alias>[\w$]+))?\s*=\s*(?P<value>.*)", re.DOTALL)
-_FUNCTION = re.compile(r"(?:async\s+)?(?:(?:function\b\s*\*?|class\b)\s*(?!extends\b)(?P<name>[\w$]*)|\(|[\w$]+\s*=>)")
+_ASSIGNED = re.compile(
+    r"(?:module\s*\.\s*)?exports(?:\s*\.\s*(?P<alias>[\w$]+))?\s*=\s*(?P<value>.*)", re.DOTALL
+)
+_FUNCTION = re.compile(
+    r"(?:async\s+)?(?:(?:function\b\s*\*?|class\b)\s*(?!extends\b)(?P<name>[\w$]*)|\(|[\w$]+\s*=>)"
+)
 _EQUALS = re.compile(r"export\s*=\s*(?P<name>[\w$]+)")
 _PAIR = re.compile(r"(?<=[{,])\s*(?P<key>[\w$]+)\s*:\s*(?P<value>[\w$]+)\s*(?=[,}])")
-_NOT_BOUND = frozenset(("function", "class", "new", "true", "false", "null", "undefined", "async", "await", "extends"))
+_NOT_BOUND = frozenset(
+    ("function", "class", "new", "true", "false", "null", "undefined", "async", "await", "extends")
+)
 _WRITTEN_AS = re.compile(r"\.[cm]?jsx?$")
 
 
@@ -37,21 +45,18 @@ class EcmaScriptRules:
     instances = frozenset(("this",))
     folder_scope = False
     member_scope = False
+    constructor = "constructor"
 
     def __init__(self, extensions: Sequence[str]) -> None:
         self._extensions = extensions
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return "constructor"
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`. A default import also binds the module, for those that have no default."""
         return list(_imports(statement))
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """See `LanguageRules`. Relative names are exact, up to extensions and index files; of names that start at
-        a root only that of the repository, its `src` and an only file with that end are known."""
+        """See `LanguageRules`. Relative names are exact, up to extensions and index files; names that start at
+        a root are looked up in that of the repository, in its `src`, and behind `@/` anywhere."""
         if not module:
             return (importer,)
         module = module.partition("?")[0]
@@ -96,7 +101,8 @@ class EcmaScriptRules:
 
 def _imports(statement: str) -> Iterator[Import]:
     if statement.startswith("export") and (default := _DEFAULT.match(statement)):
-        if default["name"] not in _NOT_BOUND and (default["more"] not in (".", "(", "`") or _declares(statement)):
+        used = default["more"] in (".", "(", "`", "=", "[") and not default["declared"]
+        if default["name"] not in _NOT_BOUND and not used:
             yield Import("", default["name"], "default")
         return
     text = _COMMENTS.sub(" ", statement).strip()
@@ -110,10 +116,6 @@ def _imports(statement: str) -> Iterator[Import]:
     assigned = _ASSIGNED.match(text)
     if assigned:
         yield from _exported(assigned["alias"] or "default", assigned["value"].strip())
-
-
-def _declares(statement: str) -> bool:
-    return re.match(r"export\s+default\s+(?:async\s+|abstract\s+)*(?:function|class)\b", statement) is not None
 
 
 def _declared(text: str) -> Iterator[Import]:
@@ -192,7 +194,11 @@ def _exported(alias: str, value: str) -> Iterator[Import]:
         yield from _required(required, alias)
     elif value.startswith("{"):
         for pair in _PAIR.finditer(value) if alias == "default" else ():
-            if pair["value"] not in _NOT_BOUND and pair["key"] != pair["value"] and not pair["value"].isdigit():
+            if (
+                pair["value"] not in _NOT_BOUND
+                and pair["key"] != pair["value"]
+                and not pair["value"].isdigit()
+            ):
                 yield Import("", pair["value"], pair["key"])
     elif function := _FUNCTION.match(value):
         name = function["name"] or "exports"

@@ -15,10 +15,7 @@ class PythonRules:
     instances = frozenset(("self", "cls"))
     folder_scope = False
     member_scope = False
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return "__init__"
+    constructor = "__init__"
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`."""
@@ -55,7 +52,7 @@ class PythonRules:
 
 def _at(tree: FileTree, stem: str) -> Sequence[str]:
     """The module file or package that stands exactly there. Stubs after sources."""
-    names = (f"{stem}.py", f"{stem}/__init__.py", f"{stem}.pyi", f"{stem}/__init__.pyi")
+    names: tuple[str, ...] = (f"{stem}.py", f"{stem}/__init__.py", f"{stem}.pyi", f"{stem}/__init__.pyi")
     if not stem:
         names = ("__init__.py",)
     return [path for path in names if path in tree][:1]

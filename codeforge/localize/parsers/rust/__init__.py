@@ -18,10 +18,7 @@ class RustRules:
     instances = frozenset(("self", "Self"))
     folder_scope = False
     member_scope = False
-
-    def constructor(self, name: str) -> str:
-        """See `LanguageRules`."""
-        return ""
+    constructor = None
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`."""
@@ -35,8 +32,8 @@ class RustRules:
         return list(dict.fromkeys(_used("", rest)))
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """See `LanguageRules`. A module is looked for from the importer's folder (`self`, `super`), the crate's root
-        (`crate`) or among the crates of the workspace."""
+        """See `LanguageRules`. A module is looked for from the importer's folder (`self`, `super`), from the
+        root of the crate (`crate`), or among the crates of the workspace."""
         parts = [part.removeprefix("r#") for part in module.split("::") if part]
         if not parts or parts[0] in _STANDARD:
             return ()
@@ -47,7 +44,7 @@ class RustRules:
         if head in ("self", "super"):
             return _relative(tree, importer, parts)
         # The 2018 edition: a module beside this one; else another crate.
-        return _inside(tree, _folder(importer), parts, strict=True) or _other_crate(tree, importer, parts)
+        return _inside(tree, _folder(importer), parts, strict=True) or _other_crate(tree, parts)
 
 
 def _used(prefix: str, tree: str) -> Iterator[Import]:
@@ -121,8 +118,8 @@ def _relative(tree: FileTree, importer: str, parts: Sequence[str]) -> Sequence[s
 
 
 def _inside(tree: FileTree, folder: str, parts: Sequence[str], *, strict: bool = False) -> Sequence[str]:
-    """The file of the module at `parts` below a folder. What lies deeper than the files (modules and types inside
-    of one) is in the deepest file there is, unless `strict`."""
+    """The file of the module at `parts` below a folder. What lies deeper than the files do (modules and types
+    inside of one) is in the deepest file there is, unless `strict`."""
     for length in range(len(parts), 0, -1):
         stem = _join(folder, "/".join(parts[:length]))
         for path in (f"{stem}.rs", f"{stem}/mod.rs"):
@@ -141,8 +138,8 @@ def _owner(tree: FileTree, folder: str) -> Sequence[str]:
     return [path for path in names if path in tree][:1]
 
 
-def _other_crate(tree: FileTree, importer: str, parts: Sequence[str]) -> Sequence[str]:
-    """A crate of the workspace by its folder's name; the own one from its tests, examples and binaries."""
+def _other_crate(tree: FileTree, parts: Sequence[str]) -> Sequence[str]:
+    """A crate of the workspace, by its folder's name."""
     for name in (parts[0], parts[0].replace("_", "-")):
         roots = tree.ending(f"{name}/src/lib.rs")
         if len(roots) == 1:
