@@ -142,8 +142,8 @@ class LanguageRules(Protocol):
         folder_scope: files of one folder see each other's names without an import (Go, Java; in C and C++
             one file defines what another one declares).
         member_scope: inside a class a plain name may mean a member of it or of its bases (Java, C++).
-        constructor: the method that runs when a class is called; "" for one with the name of the class, `None`
-            when there is none.
+        constructor: the method that runs when a class is called; "" for one with the name of the class,
+            `None` when there is none.
     """
 
     instances: frozenset[str]

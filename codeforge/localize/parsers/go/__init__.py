@@ -9,9 +9,9 @@ from codeforge.localize.parsers.paths import joined
 _SPEC = re.compile(r"(?:(?P<alias>[\w.]+)\s+)?[\"`](?P<module>[^\"`]*)[\"`]")
 _VERSION = re.compile(r"v\d+")
 _STANDARD_NAMES = """
-archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar flag fmt
-go hash html image index io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv
-strings structs sync syscall testing text time unicode unique unsafe weak C
+archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar flag
+fmt go hash html image index io iter log maps math mime net os path plugin reflect regexp runtime slices sort
+strconv strings structs sync syscall testing text time unicode unique unsafe weak C
 """
 _STANDARD = frozenset(_STANDARD_NAMES.split())
 

@@ -15,7 +15,8 @@ _REQUIRE = re.compile(
 )
 _DYNAMIC = re.compile(rf"import\s*\(\s*{_STRING}", re.DOTALL)
 _DEFAULT = re.compile(
-    r"export\s+default\s+(?:async\s+|abstract\s+)*(?:(?:function\b\s*\*?|class\b)\s*)?(?P<name>[\w$]+)\s*(?P<more>.?)",
+    r"export\s+default\s+(?:async\s+|abstract\s+)*(?P<declared>(?:function\b\s*\*?|class\b)\s*)?"
+    r"(?P<name>[\w$]+)\s*(?P<more>.?)",
     re.DOTALL,
 )
 _LIST = re.compile(r"export\s*(?:type\s*)?\{(?P<names>[^}]*)\}", re.DOTALL)
@@ -55,8 +56,8 @@ class EcmaScriptRules:
         return list(_imports(statement))
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
-        """See `LanguageRules`. Relative names are exact, up to extensions and index files; names that start at
-        a root are looked up in that of the repository, in its `src`, and behind `@/` anywhere."""
+        """See `LanguageRules`. Relative names are exact, up to extensions and index files; names that start
+        at a root are looked up in that of the repository, in its `src`, and behind `@/` anywhere."""
         if not module:
             return (importer,)
         module = module.partition("?")[0]
