@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-K1, B = 1.5, 0.6
-FILE_K1, FILE_B = 1.5, 0.7
+K1, B = 1.5, 0.4
+FILE_K1, FILE_B = 1.8, 0.4
 HEAD_SHARE = 0.5
 """What the head adds to the body in one score."""
 

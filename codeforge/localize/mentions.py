@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import log1p
 
-from codeforge.localize.tokens import count_words
+from codeforge.localize.speech import SPEECH, SPEECH_SHARE
+from codeforge.localize.tokens import STOP, count_words
 
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\n]+))?')
 _SHORT_FRAME = re.compile(r"^[ \t]*(?:[>E][ \t]+)?([\w./\\-]{1,300}):(\d+):(?: in ([\w.<>]+))?", re.MULTILINE)
@@ -26,6 +27,11 @@ _URL = re.compile(r"\b[a-z]+://\S+")
 
 LONGEST = 250
 """Characters of a name or path; longer ones are data."""
+_RUN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
+JOINED = 0.35
+"""What neighbouring words written as one weigh, where one word weighs `log(1 + count)`."""
+MOST_JOINED = 2_000
+"""Characters in which neighbouring words are joined: later ones are logs and code."""
 MOST_TEXT = 100_000
 """Characters of an issue that are looked at."""
 
@@ -79,12 +85,31 @@ class Mentions:
 
     @cached_property
     def words(self) -> dict[str, float]:
-        """Words with their weights for BM25: the first line (an issue's title) counts twice."""
+        """Words with their weights for BM25: the first line (an issue's title) counts twice; neighbouring words
+        written together (`tool results` → `tool_results`, `toolresults`) count as the identifiers they may be."""
         lines = self.prose.strip().split("\n", 1)
         counts = count_words(self.prose)
         for word, count in count_words(lines[0]).items():
             counts[word] += count
-        return {word: log1p(count) for word, count in counts.items()}
+        weights = {
+            word: log1p(count) * (SPEECH_SHARE if word in SPEECH else 1.0) for word, count in counts.items()
+        }
+        for joined in self.joined:
+            weights.setdefault(joined, JOINED)
+        return weights
+
+    @cached_property
+    def joined(self) -> list[str]:
+        """Neighbouring plain words of the prose written as one identifier, each once."""
+        found: dict[str, None] = {}
+        for run in _RUN.findall(self.prose[:MOST_JOINED]):
+            plain = run.lower().split()
+            for size in (2, 3):
+                for place in range(len(plain) - size + 1):
+                    part = plain[place : place + size]
+                    if part[0] not in STOP and part[-1] not in STOP:
+                        found["_".join(part)] = found["".join(part)] = None
+        return list(found)
 
 
 def _frames(text: str) -> list[TextFrame]:

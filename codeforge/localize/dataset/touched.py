@@ -101,7 +101,9 @@ def touched_entities(path: str, base: bytes, edits: Sequence[Edit]) -> Touched |
     found = _found(old, new, edits) - _only_comments(path, _texts(old, lines), _texts(new, after))
     return Touched(
         *(
-            tuple(dict.fromkeys(f"{path}:{e.qualname}" for e in old if e.kind is kind and e.qualname in found))
+            tuple(
+                dict.fromkeys(f"{path}:{e.qualname}" for e in old if e.kind is kind and e.qualname in found)
+            )
             for kind in (EntityKind.FUNCTION, EntityKind.CLASS)
         )
     )

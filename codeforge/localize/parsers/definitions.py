@@ -37,10 +37,9 @@ class Definition:
         ordinal: of the entity; of a scope that of the entity around it.
     """
 
-    __slots__ = (
-        *("kind", "node", "start", "end", "first", "last", "around", "ordinal"),
-        *("name", "qualname", "owner", "body", "doc", "returns"),
-    )
+    last = ordinal = 0
+    body = -1
+    name = qualname = owner = doc = returns = ""
 
     def __init__(
         self, kind: EntityKind | None, node: int, start: int, end: int, first: int, around: int
@@ -49,11 +48,8 @@ class Definition:
         self.node = node
         self.start = start
         self.end = end
-        self.first = self.last = first
+        self.first = first
         self.around = around
-        self.ordinal = 0
-        self.name = self.qualname = self.owner = self.doc = self.returns = ""
-        self.body = -1
 
 
 class Definitions:

@@ -21,7 +21,7 @@ Names starting with `_` are for the query's own predicates.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ from codeforge.localize.parsers.base import (
 )
 from codeforge.localize.parsers.definitions import Definitions
 from codeforge.localize.parsers.expressions import LONGEST_CHAIN, chain_of, made_type, type_of
+from codeforge.localize.parsers.pairs import Pairing, Span, paired, shared
 from codeforge.localize.parsers.source import Source
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class _Reading:
         )
 
     def _imports(self) -> Iterator[Import]:
-        for start, end in sorted(_spans(self._captured.get("import", ()))):
+        for start, end in _spans(self._captured.get("import", ())):
             yield from self._rules.imports(self._source.between(start, end))
 
     def _references(self) -> list[Reference]:
@@ -108,9 +109,8 @@ class _Reading:
         named = dict.fromkeys(self._named())
         for owner, kind, chain in named:
             if kind == _DECORATOR:
-                used[owner].pop(
-                    chain, None
-                )  # it is called where the definition stands, not by what it decorates
+                # It is called where the definition stands, not by what it decorates.
+                used[owner].pop(chain, None)
         found = [
             new(Reference, (owner, _CALL, chain)) for owner, chains in enumerate(used) for chain in chains
         ]
@@ -174,42 +174,47 @@ class _Reading:
                 yield Reference(owner, _BASE, chain)
 
     def _hints(self) -> Iterator[TypeHint]:
-        known: dict[tuple[int, str], str] = {}
-        for owner, name, kind in self._written():
-            known.setdefault((owner, name), kind)
-            yield TypeHint(owner, name, kind)
-        for owner, name, value in self._pairs("alias.name", "alias.value", _paired) if known else ():
-            kind = known.get((owner, value), "")
+        captured = self._captured
+        if not any(name in captured for name in ("hint.name", "typed.name", "field.name")):
+            return
+        found = list(self._written())
+        yield from found
+        if "alias.name" in captured:
+            known = {(hint.owner, hint.name): hint.type for hint in reversed(found)}
+            for owner, name, value in self._pairs("alias.name", "alias.value", paired):
+                kind = known.get((owner, value), "")
+                if kind:
+                    yield TypeHint(owner, name, kind)
+
+    def _written(self) -> Iterator[TypeHint]:
+        """What is declared, then what can be told from how values are made."""
+        for owner, name, written in self._pairs("typed.name", "typed.type", shared):
+            kind = type_of(written)
             if kind:
                 yield TypeHint(owner, name, kind)
-
-    def _written(self) -> Iterator[tuple[int, str, str]]:
-        """What is declared, then what can be told from how values are made."""
-        for owner, name, written in self._pairs("typed.name", "typed.type", _shared):
+        for owner, name, written in self._pairs("field.name", "field.type", shared):
             kind = type_of(written)
-            if kind:
-                yield owner, name, kind
-        instance = min(self._rules.instances, default="")
-        for owner, name, written in self._pairs("field.name", "field.type", _shared):
-            kind = type_of(written)
-            if kind:
-                yield owner, f"{instance}.{name}", kind
-        for owner, name, made in self._pairs("hint.name", "hint.made", _paired):
-            kind = made_type(made) if made.endswith(">") else ""
-            chain = kind or self._chain(made)
-            if chain and "(" not in chain and chain[0] != "?":
-                yield owner, name, kind or f"{chain}()"
+            for instance in sorted(self._rules.instances) if kind else ():
+                yield TypeHint(owner, f"{instance}.{name}", kind)
+        for owner, name, made in self._pairs("hint.name", "hint.made", paired):
+            if made[-1] == ">" and (kind := made_type(made)):
+                yield TypeHint(owner, name, kind)
+            elif (chain := self._chain(made)) and chain[0] != "?" and "(" not in chain:
+                yield TypeHint(owner, name, chain + "()")
 
-    def _pairs(self, first: str, second: str, pairing: "_Pairing") -> Iterator[tuple[int, str, str]]:
+    def _pairs(self, first: str, second: str, pairing: Pairing) -> Iterator[tuple[int, str, str]]:
         """What two captures found together: (owner, chain of the first, text of the second)."""
         names = self._captured.get(first, ())
         if not names:
             return
-        between, ordinal_at, cut = self._source.between, self._definitions.ordinal_at, self._cut
-        for start, end, begin, stop in pairing(_spans(names), _spans(self._captured.get(second, ()))):
-            bound = self._chain(between(start, end))
-            if bound and bound[0] != "?":
-                yield ordinal_at(start), bound, between(begin, cut.get(stop, stop))
+        positions, ordinals = self._definitions.positions, self._definitions.ordinals
+        between, known, cut = self._source.between, self._chains, self._cut
+        for (start, end), (begin, stop) in pairing(_spans(names), _spans(self._captured.get(second, ()))):
+            written = between(start, end)
+            name = known.get(written) or self._chain(written)
+            if name and name[0] != "?":
+                value = between(begin, cut.get(stop, stop) if cut else stop)
+                yield ordinals[bisect_right(positions, start) - 1], name, value
 
     def _chain(self, expression: str) -> str:
         chain = self._chains.get(expression)
@@ -220,48 +225,5 @@ class _Reading:
         return chain
 
 
-_Span = tuple[int, int]
-_Pairing = Callable[[Sequence[_Span], Sequence[_Span]], Iterator[tuple[int, int, int, int]]]
-
-
-def _spans(nodes: "Sequence[Node]") -> list[_Span]:
-    return [(node.start_byte, node.end_byte) for node in nodes]
-
-
-def _marked(names: Sequence[_Span], values: Sequence[_Span]) -> list[tuple[int, int, bool]]:
-    """All spans in order; the flag tells the names."""
-    return sorted({*((*span, True) for span in names), *((*span, False) for span in values)})
-
-
-def _paired(names: Sequence[_Span], values: Sequence[_Span]) -> Iterator[tuple[int, int, int, int]]:
-    """Pair spans of two kinds, each with the nearest open one of the other kind before it, like brackets."""
-    waiting: list[tuple[int, int, bool]] = []
-    for mark in _marked(names, values):
-        if not waiting or waiting[-1][2] == mark[2]:
-            waiting.append(mark)
-            continue
-        other = waiting.pop()
-        name, value = (mark, other) if mark[2] else (other, mark)
-        yield name[0], name[1], value[0], value[1]
-
-
-def _shared(names: Sequence[_Span], types: Sequence[_Span]) -> Iterator[tuple[int, int, int, int]]:
-    """Pair names with types, where one type may stand for several names: those before it, or, in languages
-    that begin with the type, those behind it."""
-    marks = _marked(names, types)
-    if marks and not marks[0][2]:
-        start = end = 0
-        for first, last, is_name in marks:
-            if is_name:
-                yield first, last, start, end
-            else:
-                start, end = first, last
-        return
-    waiting: list[_Span] = []
-    for first, last, is_name in marks:
-        if is_name:
-            waiting.append((first, last))
-        else:
-            for start, end in waiting:
-                yield start, end, first, last
-            waiting.clear()
+def _spans(nodes: "Sequence[Node]") -> list[Span]:
+    return sorted([(node.start_byte, node.end_byte) for node in nodes])

@@ -1,1 +1,1 @@
-"""Signals of the ranker: each module scores entities from one kind of evidence and says why."""
+"""Signals: each says, in columns over the nodes, where an issue may live."""

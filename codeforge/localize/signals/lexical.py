@@ -1,48 +1,49 @@
-"""Words that the issue shares with an entity, and with the path of its file."""
+"""Words that the issue shares with an entity, with its file, and with its name."""
 
-from collections import Counter
-from heapq import nsmallest
-from math import log
+from typing import TYPE_CHECKING
 
-from codeforge.localize import bm25
-from codeforge.localize.mentions import Mentions
-from codeforge.localize.scoreboard import Scoreboard
+from codeforge.localize.graph.nodes import last_part
+from codeforge.localize.lexical import score_nodes
+from codeforge.localize.signals.board import Board, relative
+from codeforge.localize.tokens import parts_of
 
-WORDS = 2.0
-PATH_WORDS = 0.3
-CANDIDATES = 100
-_SHOWN = 4
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
+    Floats = NDArray[np.float32]
 
-def score(board: Scoreboard, mentions: Mentions) -> None:
-    """The best documents by BM25, relative to the best one; then the words of paths."""
-    found = bm25.scores(board.index, mentions.words)
-    if not found:
-        return
-    ranked = nsmallest(CANDIDATES, found.items(), key=lambda item: (-item[1], item[0]))
-    top = ranked[0][1] or 1.0
-    board.load({content for (content, _), _ in ranked})
-    path_shares = _path_shares(board, mentions)
-    for (content, ordinal), value in ranked:
-        for path in board.index.snapshot.paths_of[content]:
-            board.add((path, ordinal), "lexical", "words of the issue", WORDS * value / top)
-            if path in path_shares:
-                share, words = path_shares[path]
-                board.add((path, ordinal), "lexical", f"path has {words}", PATH_WORDS * share)
+HEAD, BODY, FILE, NAME, COVERED = "head", "body", "file", "name", "covered"
+CANDIDATES = 400
+"""Entities whose names are compared with the text: those that score best by their words."""
 
 
-def _path_shares(board: Scoreboard, mentions: Mentions) -> dict[str, tuple[float, str]]:
-    """By path, how much of the issue its words hold, relative to the best path; and those words."""
-    words_of = {
-        path: mentions.words.keys() & words.split() for path, words in board.index.snapshot.words_of.items()
-    }
-    frequency = Counter(word for words in words_of.values() for word in words)
-    total = len(words_of)
-    gain = {word: log(1 + total / count) * mentions.words[word] for word, count in frequency.items()}
-    shares = {path: sum(gain[word] for word in words) for path, words in words_of.items() if words}
-    top = max(shares.values(), default=0.0)
-    return {
-        path: (share / top, ", ".join(sorted(words_of[path])[:_SHOWN]))
-        for path, share in shares.items()
-        if top
-    }
+def score(board: Board) -> None:
+    """BM25 of head and body by entity and of the whole file, each relative to the best outside of tests; how
+    much of an entity's name the text holds."""
+    found = score_nodes(board.index, board.mentions.words)
+    own = ~board.is_test & ~board.is_directory
+    for name, values in ((HEAD, found.head), (BODY, found.body), (FILE, found.file)):
+        top = float(values[own].max(initial=0.0))
+        board.nodes[name] = values / top if top > 0 else values
+    board.nodes[COVERED] = relative(found.head + found.body)
+    _score_names(board)
+
+
+def _score_names(board: Board) -> None:
+    import numpy as np
+
+    column = board.column(NAME)
+    rows = board.rows
+    promising = (board.nodes[HEAD] + board.nodes[BODY]) * (board.is_entity & ~board.is_test)
+    best = np.argpartition(-promising, min(CANDIDATES, len(promising) - 1))[:CANDIDATES] if len(promising) else []
+    wanted = board.mentions.words
+    for node in np.asarray(best).tolist():
+        words = set(parts_of(last_part(rows.names[node]))) if promising[node] > 0 else set()
+        if len(words) > 1:
+            words = {word for word in words if "_" not in word}
+        hit = words & wanted.keys()
+        if hit:
+            # Two of two words say more than one of one.
+            column[node] = len(hit) / (len(words) + 0.5)
+            board.details[NAME, node] = f"name has {', '.join(sorted(hit)[:3])}"

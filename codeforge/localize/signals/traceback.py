@@ -1,13 +1,10 @@
 """Frames of tracebacks, in the text and of failing tests."""
 
-from codeforge.localize.index import Document
-from codeforge.localize.mentions import Mentions
-from codeforge.localize.query import FailureSignal
+from codeforge.localize.graph.nodes import CLASS, last_part
 from codeforge.localize.resolve import files_for_path
-from codeforge.localize.roles import FileRole, role_of
-from codeforge.localize.scoreboard import Scoreboard
+from codeforge.localize.signals.board import Board
 
-INNERMOST = 3.0
+TRACEBACK, FAILING = "traceback", "failing"
 DECAY = 0.6
 TEST_SHARE = 0.3
 """A frame in a test says where the test stands, not where the fault is."""
@@ -16,38 +13,42 @@ _NAMELESS = ("<module>", "<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<
 Frame = tuple[str, int, str]
 
 
-def score(board: Scoreboard, mentions: Mentions, failures: tuple[FailureSignal, ...]) -> None:
+def score(board: Board) -> None:
     """The innermost frame of the repository weighs most; each caller less."""
     traces: dict[int, list[Frame]] = {}
-    for frame in mentions.frames:
+    for frame in board.mentions.frames:
         traces.setdefault(frame.trace, []).append((frame.path, frame.line, frame.function))
     for trace in traces.values():
-        _score_trace(board, trace, "in a traceback of the issue")
-    for failure in failures:
-        _score_trace(board, list(failure.frames), "in the traceback of a failing test")
+        _score_trace(board, trace, TRACEBACK, "in a traceback of the issue")
+    for failure in board.query.failures:
+        _score_trace(board, list(failure.frames), FAILING, "in the traceback of a failing test")
 
 
-def _score_trace(board: Scoreboard, trace: list[Frame], where: str) -> None:
+def _score_trace(board: Board, trace: list[Frame], signal: str, where: str) -> None:
     depth = 0
     for path, line, function in reversed(trace):
-        places = files_for_path(board.index.snapshot, path)
+        places = [
+            board.graph.files[place]
+            for place in files_for_path(board.index.snapshot, path)
+            if place in board.graph.files
+        ]
         if not places:
             continue
-        test = all(role_of(place) is FileRole.TEST for place in places)
-        weight = INNERMOST * DECAY**depth * (TEST_SHARE if test else 1.0) / len(places)
+        test = all(board.is_test[place] for place in places)
+        weight = DECAY**depth * (TEST_SHARE if test else 1.0) / len(places)
         for place in places:
-            found = _entity(board, place, line, function)
-            if found is not None:
-                board.add((place, found.ordinal), "traceback", f"{where} (line {line})", weight)
+            node = _entity(board, place, line, function)
+            board.add(signal, node, weight, f"{where} (line {line})")
         if not test:
             depth += 1
 
 
-def _entity(board: Scoreboard, path: str, line: int, function: str) -> Document | None:
+def _entity(board: Board, file: int, line: int, function: str) -> int:
     """The entity that a frame stands in. The name decides over the line: reports come from other versions."""
-    name = function.rpartition(".")[2]
-    at_line = board.innermost(path, line)
-    if name in _NAMELESS or (at_line is not None and at_line.name == name):
+    rows = board.rows
+    name = last_part(function)
+    at_line = board.graph.innermost(file, line)
+    if name in _NAMELESS or (rows.kind[at_line] >= CLASS and last_part(rows.names[at_line]) == name):
         return at_line
-    named = [document for document in board.documents(path) if document.name == name]
-    return min(named, key=lambda document: abs(document.first - line), default=at_line)
+    named = [node for node in board.graph.block(file)[1:] if last_part(rows.names[node]) == name]
+    return min(named, key=lambda node: abs(int(rows.start[node]) - line), default=at_line)

@@ -242,7 +242,7 @@ def _refusal(status: int, path: str, text: str) -> GitHubError:
         return ForbiddenError(
             f"The token may not read {path}: {detail}", hint="It needs read access to the repository."
         )
-    if status in (404, 410, 451):
+    if status in (404, 410, 451) or (status == 422 and "no commit found" in text.lower()):
         return NotFoundError(
             f"GitHub has no {path} (or the token may not see it).", hint="Check OWNER/REPO and the token."
         )

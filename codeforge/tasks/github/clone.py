@@ -43,7 +43,10 @@ def open_clone(path: Path) -> GitRepo:
 def default_ref(repo: GitRepo) -> str:
     """The default branch as the clone knows it, else what is checked out."""
     try:
-        return repo.text("rev-parse", "--verify", "--quiet", "--symbolic-full-name", "origin/HEAD").strip() or "HEAD"
+        return (
+            repo.text("rev-parse", "--verify", "--quiet", "--symbolic-full-name", "origin/HEAD").strip()
+            or "HEAD"
+        )
     except GitError:
         return "HEAD"
 
@@ -55,7 +58,9 @@ def check_ref(repo: GitRepo, ref: str) -> str:
         UsageError: it names none.
     """
     try:
-        return repo.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").split()[-1]
+        return repo.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").split()[
+            -1
+        ]
     except (GitError, IndexError) as error:
         raise UsageError(
             f"{ref!r} names no commit in {repo.root}.",
@@ -64,7 +69,9 @@ def check_ref(repo: GitRepo, ref: str) -> str:
         ) from error
 
 
-def own_clone(name: RepositoryName, endpoint: Endpoint, folder: Path, *, offline: bool, tell: Tell) -> GitRepo:
+def own_clone(
+    name: RepositoryName, endpoint: Endpoint, folder: Path, *, offline: bool, tell: Tell
+) -> GitRepo:
     """Our bare clone of `name` below `folder`: made when there is none, else brought up to date.
 
     Raises:

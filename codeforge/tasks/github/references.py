@@ -21,7 +21,9 @@ def reference(n: int = 0) -> str:
 
 
 _SEPARATOR = r"(?:\s{0,3},\s{0,3}(?:and\s{1,3}|&\s{0,3})?|\s{1,3}(?:and|&)\s{1,3})"
-_CLOSING = re.compile(rf"(?<![\w-]){KEYWORD}(?:\s{{0,2}}:)?\s{{1,3}}(?:(?:issue|bug|ticket)s?\s{{1,2}})?", re.I)
+_CLOSING = re.compile(
+    rf"(?<![\w-]){KEYWORD}(?:\s{{0,2}}:)?\s{{1,3}}(?:(?:issue|bug|ticket)s?\s{{1,2}})?", re.I
+)
 _ONE = re.compile(reference(), re.I)
 _NEXT = re.compile(_SEPARATOR + reference(), re.I)
 _MERGE = re.compile(r"(?:Merge pull request|Merge|Auto merge of) #(\d{1,7})\b")

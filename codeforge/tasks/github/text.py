@@ -9,7 +9,9 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+-]*)")
 _DIFF_LANGUAGES = frozenset({"diff", "patch", "suggestion", "udiff"})
 _DIFF_LINE = re.compile(r"diff --git |@@ -\d|Index: ")
-_DIFF_BODY = re.compile(r"[ +\-\\@]|diff --git |index |Index: |=====|(?:new|deleted) file|old mode|new mode|rename |similarity ")
+_DIFF_BODY = re.compile(
+    r"[ +\-\\@]|diff --git |index |Index: |=====|(?:new|deleted) file|old mode|new mode|rename |similarity "
+)
 _TRAILER = re.compile(
     r"\s*(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|reported-by|suggested-by|helped-by"
     r"|co-developed-by|change-id|pr-url|reviewed-on|differential revision|cc)\s*:",
