@@ -39,8 +39,8 @@ class CrossEncoderReranker:
             EnvironmentUnavailableError: the extra is missing, the model can't be had or loaded, or it
                 gives more than one number for a pair.
         """
-        source = find_model(name, hub_owner="cross-encoder")
         library = require("sentence_transformers")
+        source = find_model(name, hub_owner="cross-encoder")
 
         def load(local_only: bool) -> Any:
             return library.CrossEncoder(

@@ -5,6 +5,7 @@ is right or it is not asked for. Two processes that store the same text do no ha
 """
 
 import contextlib
+import glob
 import os
 import re
 import sqlite3
@@ -29,6 +30,8 @@ CREATE TABLE vector (
 CREATE INDEX vector_used ON vector (used);
 """
 _SECONDS_A_DAY = 86_400
+_FOLLOWER = "~"
+"""Before the number of a file that took a damaged one's place; encoders' names in file names don't have it."""
 
 
 def today() -> int:
@@ -39,35 +42,41 @@ def today() -> int:
 class VectorDatabase:
     """An open file. Its methods raise `sqlite3.Error` when it is damaged or can't be written."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path = path
-        self._connection = connection
-        self._file = _identity(path)
+    def __init__(self, family: Path, path: Path) -> None:
+        self._family, self._path = family, path
+        self._connection = _connect(path)
 
     @classmethod
-    def open(cls, path: Path) -> tuple["VectorDatabase", bool]:
-        """Open or create the file; the second value says that it was damaged and has been made anew.
+    def open(cls, family: Path) -> tuple["VectorDatabase", bool]:
+        """Open or create a file; the second value says that it was damaged and has been made anew.
+
+        Args:
+            family: its name. A file that takes a damaged one's place has another name, told by a number: were
+                it the same, a process that still holds the old one would remove the new one's side files.
 
         Raises:
             sqlite3.Error: it can't be written or stays locked.
             OSError: it may not be written.
             TimeoutError: another process holds it for too long.
         """
-        with _lock(path):
+        with _lock(family):
+            path = _newest(family)
             try:
-                return cls(path, _connect(path)), False
+                return cls(family, path), False
             except sqlite3.Error as error:
                 if not is_damage(error):
                     raise
-            _discard(path)
-            return cls(path, _connect(path)), True
+            successor = cls(family, _next(family, path))
+            _remove(path)
+            return successor, True
 
     def discard(self) -> None:
-        """Close the file and remove it, unless another process has put a new one in its place."""
+        """Close the file and let an empty one take its place, unless another process has done so."""
         self._connection.close()
-        with _lock(self._path):
-            if _identity(self._path) == self._file:
-                _discard(self._path)
+        with _lock(self._family):
+            if _newest(self._family) == self._path:
+                VectorDatabase(self._family, _next(self._family, self._path)).close()
+                _remove(self._path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -83,15 +92,22 @@ class VectorDatabase:
                 found[digest] = data
                 if used < day:
                     stale.append(digest)
+        # Which vectors are in use is only told for `prune`: another writer is not waited for in vain.
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._mark_used(stale, day)
+        return found
+
+    def _mark_used(self, stale: Sequence[bytes], day: int) -> None:
         if stale:
             with self._transaction():
                 for chunk in _chunks(stale):
                     update = f"UPDATE vector SET used = ? WHERE digest IN ({_marks(chunk)})"
                     self._connection.execute(update, (day, *chunk))
-        return found
 
     def put(self, vectors: Mapping[bytes, bytes], day: int) -> None:
         """Store vectors by digest."""
+        if not self._path.exists():
+            raise sqlite3.DatabaseError("another process has put a new file in its place")
         with self._transaction():
             self._connection.executemany(
                 "INSERT OR REPLACE INTO vector (digest, used, data) VALUES (?, ?, ?)",
@@ -135,19 +151,21 @@ def vectors_path(root: Path, encoder: str) -> Path:
         OSError: the folder can't be made, or a link stands in the way.
     """
     path = real_folder(ensure_project_dir(root) / "index") / f"dense-{_file_name(encoder)}.db"
-    if path.is_symlink():
-        raise PermissionError(f"{path} is a link; remove it")
     return path
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error says that the file is no good, rather than that it can't be used now."""
+    """Whether an error says that the file is no good, rather than that it can't be used now or isn't used rightly."""
+    if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
+        return False
     if isinstance(error, sqlite3.OperationalError):
         return "no such table" in str(error) or "no such column" in str(error)
     return isinstance(error, sqlite3.DatabaseError)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    if path.is_symlink():
+        raise PermissionError(f"{path} is a link; remove it")
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(f"{path} is read-only")
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -179,17 +197,24 @@ def _lock(path: Path) -> Iterator[None]:
         raise TimeoutError(f"another process holds {path.name}") from error
 
 
-def _discard(path: Path) -> None:
+def _remove(path: Path) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+def _newest(family: Path) -> Path:
+    """The file that counts; `family` itself when there is none yet."""
+    followers = family.parent.glob(f"{glob.escape(family.stem)}{_FOLLOWER}*.db")
+    return max(followers, key=_generation, default=family)
+
+
+def _next(family: Path, path: Path) -> Path:
+    return family.with_name(f"{family.stem}{_FOLLOWER}{_generation(path) + 1}.db")
+
+
+def _generation(path: Path) -> int:
+    number = path.stem.rpartition(_FOLLOWER)[2]
+    return int(number) if _FOLLOWER in path.stem and number.isdecimal() else 0
 
 
 def _file_name(encoder: str) -> str:

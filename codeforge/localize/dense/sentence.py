@@ -59,8 +59,8 @@ class SentenceEncoder:
     @classmethod
     def load(cls, name: str, *, trust_remote_code: bool = False) -> SentenceEncoder:
         """See `open_encoder`."""
-        source = find_model(name)
         library = require("sentence_transformers")
+        source = find_model(name)
 
         def load(local_only: bool) -> Any:
             return library.SentenceTransformer(

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from zlib import crc32
 
 from codeforge.localize.dense.database import Clock, VectorDatabase, is_damage, today, vectors_path
 
@@ -13,7 +14,7 @@ MOST_VECTORS = 200_000
 
 
 class VectorStore:
-    """Float16 blobs by digest, on disk as long as that works.
+    """Bytes of vectors by digest, on disk as long as that works. For one thread.
 
     Attributes:
         notices: what the user should know: a damaged file was made anew, or nothing can be kept.
@@ -50,23 +51,25 @@ class VectorStore:
         return self._database is not None
 
     def get(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The vectors that are stored, by digest."""
+        """The vectors that are stored and whole, by digest."""
         found = {digest: self._memory[digest] for digest in digests if digest in self._memory}
         if self._database is not None:
             try:
-                found |= self._database.get([d for d in digests if d not in found], self._clock())
+                stored = self._database.get([d for d in digests if d not in found], self._clock())
+                found |= {d: sealed[:-_SEAL] for d, sealed in stored.items() if _is_whole(d, sealed)}
             except (sqlite3.Error, OSError) as error:
                 self._recover(error)
         return found
 
     def put(self, vectors: Mapping[bytes, bytes]) -> None:
         """Store vectors by digest; they are safe on disk when this returns (if `on_disk`)."""
+        sealed = {digest: data + _seal(digest, data) for digest, data in vectors.items()}
         for _ in range(2):  # a damaged file is made anew once
             if self._database is None:
                 self._memory.update(vectors)
                 return
             try:
-                self._database.put(vectors, self._clock())
+                self._database.put(sealed, self._clock())
                 return
             except (sqlite3.Error, OSError) as error:
                 self._recover(error)
@@ -103,17 +106,33 @@ class VectorStore:
         database, self._database = self._database, None
         if database is None or self._path is None:
             return
+        if isinstance(error, sqlite3.ProgrammingError):
+            self._database = database
+            raise error  # used in another thread, or closed: no fault of the file
         if not is_damage(error):
             database.close()
             self.notices.append(_in_memory(error))
             return
         try:
             database.discard()
-        except OSError as problem:
+        except (sqlite3.Error, OSError) as problem:
             self.notices.append(_in_memory(problem))
             return
         self.notices.append(_ANEW)
         self._open(self._path)
+
+
+_SEAL = 4
+"""Bytes of the checksum behind each vector on disk: SQLite finds damaged pages only where they break its own
+structure."""
+
+
+def _seal(digest: bytes, data: bytes) -> bytes:
+    return crc32(data, crc32(digest)).to_bytes(_SEAL, "little")
+
+
+def _is_whole(digest: bytes, sealed: object) -> bool:
+    return isinstance(sealed, bytes) and sealed[-_SEAL:] == _seal(digest, sealed[:-_SEAL])
 
 
 _ANEW = "the file of dense vectors was damaged and is made anew"
