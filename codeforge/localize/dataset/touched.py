@@ -13,7 +13,8 @@ class Edit(NamedTuple):
     """One run of changed lines.
 
     Attributes:
-        start: the first line that goes, 1-based in the old file; where none goes, the line before which is added.
+        start: the first line that goes, 1-based in the old file; where none goes, the line before which lines
+            are added.
         removed: the lines that go, without line ends.
         added: the lines that come.
     """

@@ -73,8 +73,8 @@ class Endpoint:
 
     @classmethod
     def resolve(cls, api_url: str = "", environment: Mapping[str, str] | None = None) -> "Endpoint":
-        """The server that `api_url` names, else GITHUB_API_URL and GITHUB_SERVER_URL (as GitHub's own runners set
-        them), else the public one; with the token of the environment that is meant for it.
+        """The server that `api_url` names, else the one of GITHUB_API_URL and GITHUB_SERVER_URL (as GitHub's
+        own runners set them), else the public one; with the token of the environment that is meant for it.
 
         Raises:
             UsageError: the address is none, or the token would be sent in the clear.

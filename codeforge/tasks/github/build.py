@@ -10,17 +10,21 @@ from pathlib import Path
 from codeforge.errors import CodeforgeError
 from codeforge.git import GitError, GitRepo
 from codeforge.tasks.github.address import Endpoint, RepositoryName
+from codeforge.tasks.github.cache import AnswerCache
 from codeforge.tasks.github.client import GitHubClient, NotFoundError
 from codeforge.tasks.github.clone import check_ref, default_ref, open_clone, own_clone
 from codeforge.tasks.github.gold import gold_of
 from codeforge.tasks.github.history import Change, changes, read_commits
-from codeforge.tasks.github.lookups import BATCH, FallbackLookup, GraphQlLookup, RestLookup
+from codeforge.tasks.github.lookups import BATCH, CachedLookup, FallbackLookup, GraphQlLookup, RestLookup
 from codeforge.tasks.github.meta import task_id, task_of
-from codeforge.tasks.github.output import TaskFile
+from codeforge.tasks.github.output import GrowingFile
 from codeforge.tasks.github.pairing import ApiPairing, MessagePairing, Paired, Pairing
 from codeforge.tasks.spec import TaskSpec
 
 Tell = Callable[[str], None]
+
+FRESH_S = 7 * 24 * 3600.0
+"""How long GitHub's answers on a change count: texts of closed issues seldom change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +81,25 @@ class Source:
 
     Attributes:
         clone: the user's clone; `None` for our own.
-        clones: the folder of our own clones.
+        folder: our own clones, and what GitHub answered.
         offline: no network at all.
+        refresh: ask GitHub anew for what it answered not long ago.
     """
 
     name: RepositoryName
     endpoint: Endpoint
     clone: Path | None
-    clones: Path
+    folder: Path
     offline: bool
+    refresh: bool = False
 
 
 def build_tasks(
-    source: Source, selection: Selection, out: TaskFile | None, emit: Callable[[TaskSpec], None], tell: Tell
+    source: Source,
+    selection: Selection,
+    out: GrowingFile | None,
+    emit: Callable[[TaskSpec], None],
+    tell: Tell,
 ) -> Summary:
     """Make the tasks of a repository, newest first, and hand each on as it is made.
 
@@ -108,8 +118,9 @@ def build_tasks(
     with ExitStack() as stack:
         pairing: Pairing = MessagePairing()
         if source.endpoint.token and not source.offline:
-            client = stack.enter_context(GitHubClient(source.endpoint, tell=tell))
-            pairing = _api_pairing(client, source.name, tell)
+            cache = stack.enter_context(AnswerCache(source.folder / "answers.db"))
+            client = stack.enter_context(GitHubClient(source.endpoint, cache=cache, tell=tell))
+            pairing = _api_pairing(client, cache, source, tell)
             summary.paired_by = "api"
         elif not source.offline:
             tell("no GITHUB_TOKEN or GH_TOKEN is set: going by commit messages")
@@ -127,11 +138,14 @@ def build_tasks(
 def _repository(source: Source, tell: Tell) -> GitRepo:
     if source.clone is not None:
         return open_clone(source.clone)
-    return own_clone(source.name, source.endpoint, source.clones, offline=source.offline, tell=tell)
+    return own_clone(
+        source.name, source.endpoint, source.folder / "clones", offline=source.offline, tell=tell
+    )
 
 
-def _api_pairing(client: GitHubClient, name: RepositoryName, tell: Tell) -> ApiPairing:
+def _api_pairing(client: GitHubClient, cache: AnswerCache, source: Source, tell: Tell) -> ApiPairing:
     """Ask for the repository first: a wrong name or token shows before anything else is done."""
+    name = source.name
     try:
         known = client.get(f"/repos/{name}")
     except NotFoundError as error:
@@ -142,7 +156,8 @@ def _api_pairing(client: GitHubClient, name: RepositoryName, tell: Tell) -> ApiP
         tell(f"{name} is {full} now")
         name = RepositoryName.parse(full)
     lookup = FallbackLookup(GraphQlLookup(client, name), RestLookup(client, name), tell)
-    return ApiPairing(lookup, name)
+    where = f"{source.endpoint.api} {str(name).lower()}"
+    return ApiPairing(CachedLookup(lookup, cache, where, 0.0 if source.refresh else FRESH_S), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +168,7 @@ class _Run:
     name: RepositoryName
     selection: Selection
     pairing: Pairing
-    out: TaskFile | None
+    out: GrowingFile | None
     summary: Summary
 
     def tasks(self, found: Sequence[Change]) -> Iterator[TaskSpec]:
@@ -169,7 +184,7 @@ class _Run:
                 task = self._task(change, paired.get(change.sha))
                 if task is not None:
                     if self.out:
-                        self.out.add(task)
+                        self.out.add(task.to_json())
                     self.summary.added += 1
                     yield task
                 if self.out:
@@ -216,9 +231,9 @@ class _Run:
         return "", task_of(self.name, paired, gold)
 
 
-def with_kept(error: CodeforgeError, out: TaskFile | None) -> CodeforgeError:
+def with_kept(error: CodeforgeError, out: GrowingFile) -> CodeforgeError:
     """`error`, saying what is kept and that the next run goes on."""
-    if out is not None and out.ids:
-        kept = f"{len(out.ids)} task(s) are kept in {out.path}; the same command goes on from there."
+    if out.ids:
+        kept = f"{len(out.ids)} {out.holds} are kept in {out.path}; the same command goes on from there."
         error.kept = " ".join(filter(None, (error.kept, kept)))
     return error

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codeforge import __version__
 from codeforge.errors import EnvironmentUnavailableError
+from codeforge.redact import redact
 from codeforge.tasks.github.address import Endpoint
+from codeforge.tasks.github.cache import AnswerCache
 from codeforge.tasks.github.limits import SECONDARY_WAIT_S, wait_for_reset, wait_of
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ PAGE_SIZE = 100
 
 class GitHubError(EnvironmentUnavailableError):
     """GitHub can't be reached, or refused a request."""
+
+
+class ServerFailedError(GitHubError):
+    """GitHub answers, but not with what was asked for: it fails, or the question is too much for it."""
 
 
 class RateLimitedError(GitHubError):
@@ -35,17 +41,32 @@ class ForbiddenError(GitHubError):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to try: attempts at a request that fails, seconds of waiting for a limit, seconds for an answer."""
+    """How long to try.
+
+    Attributes:
+        attempts: at a request that fails.
+        max_wait_s: most seconds of waiting for a limit.
+        timeout_s: seconds for an answer.
+    """
 
     attempts: int = 5
     max_wait_s: float = 900.0
     timeout_s: float = 30.0
 
 
+class _Page(NamedTuple):
+    """An answer's JSON, and the address of the next page of its list ("" for none)."""
+
+    body: Any
+    following: str
+
+
 class GitHubClient:
     """The API of one server. Use it as a context manager.
 
     Args:
+        cache: keeps answers to GETs; GitHub is asked whether they changed, which costs nothing of the rate
+            limit (GitHub docs, "Use conditional requests"). `None` keeps nothing.
         tell: is told of waits.
         sleep, clock: of the time module, but for tests.
     """
@@ -55,7 +76,8 @@ class GitHubClient:
         endpoint: Endpoint,
         *,
         patience: Patience | None = None,
-        tell: Callable[[str], None] = lambda text: None,
+        cache: AnswerCache | None = None,
+        tell: Callable[[str], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -63,6 +85,7 @@ class GitHubClient:
 
         self._endpoint = endpoint
         self._patience = patience or Patience()
+        self._cache = cache
         self._tell = tell
         self._sleep = sleep
         self._clock = clock
@@ -90,22 +113,20 @@ class GitHubClient:
         Raises:
             NotFoundError, ForbiddenError, RateLimitedError, GitHubError: what the server or the network says.
         """
-        return self._send("GET", self._endpoint.api + path, params=params).json()
+        return self._page(self._endpoint.api + path, params).body
 
     def pages(self, path: str, params: Mapping[str, str | int] | None = None) -> Iterator[list[Any]]:
         """The pages of a list, by `Link: rel="next"`. Raises as `get` does."""
-        wanted = {"per_page": PAGE_SIZE, **(params or {})}
-        response = self._send("GET", self._endpoint.api + path, params=wanted)
+        page = self._page(self._endpoint.api + path, {"per_page": PAGE_SIZE, **(params or {})})
         seen: set[str] = set()
         while True:
-            yield response.json()
-            following = response.links.get("next", {}).get("url", "")
-            if not following:
+            yield page.body
+            if not page.following:
                 return
-            if following in seen or not self._is_ours(following):
-                raise GitHubError(f"GitHub's list {path} goes on at {following}, which can't be right.")
-            seen.add(following)
-            response = self._send("GET", following)
+            if page.following in seen or not self._is_ours(page.following):
+                raise GitHubError(f"GitHub's list {path} goes on at {page.following}, which can't be right.")
+            seen.add(page.following)
+            page = self._page(page.following)
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> dict[str, Any]:
         """The data that answers a GraphQL query; what is not found is `None` in it. Raises as `get` does."""
@@ -114,10 +135,31 @@ class GitHubClient:
         errors = [e for e in answer.get("errors") or [] if e.get("type") != "NOT_FOUND"]
         if errors:
             text = "; ".join(str(each.get("message", each)) for each in errors[:3])
-            kind = ForbiddenError if any(e.get("type") == "FORBIDDEN" for e in errors) else GitHubError
+            kinds = {str(each.get("type")) for each in errors}
+            # Too long a query ends as an error without a type ("Something went wrong while executing …").
+            untold = "None" in kinds or "RESOURCE_LIMITS_EXCEEDED" in kinds
+            failed = ServerFailedError if untold else GitHubError
+            kind = ForbiddenError if "FORBIDDEN" in kinds else failed
             raise kind(f"GitHub refused a GraphQL query: {text}")
         data: dict[str, Any] = answer.get("data") or {}
         return data
+
+    def _page(self, url: str, params: Mapping[str, str | int] | None = None) -> _Page:
+        import httpx
+
+        whole = httpx.URL(url, params=params) if params else httpx.URL(url)
+        key = f"GET {whole}"
+        kept = self._cache.get(key) if self._cache else None
+        headers = {"If-None-Match": kept.etag} if kept and kept.etag else {}
+        response = self._send("GET", str(whole), headers=headers)
+        if kept is not None and response.status_code == 304:
+            return _Page(kept.body, kept.following)
+        body = response.json()
+        following = str(response.links.get("next", {}).get("url", ""))
+        etag = response.headers.get("etag", "")
+        if self._cache and etag:
+            self._cache.put(key, body, etag=etag, following=following)
+        return _Page(body, following)
 
     def _is_ours(self, url: str) -> bool:
         """The token is for this server alone."""
@@ -170,7 +212,9 @@ class GitHubClient:
         """Raise unless the answer is good: JSON, and no error."""
         status = response.status_code
         if status >= 500 or status == 408:
-            raise _TryAgainError(f"the server answers {status}")
+            raise _TryAgainError(f"the server answers {status}", answered=True)
+        if status == 304:
+            return
         if status >= 400:
             raise _refusal(status, response.url.path, text)
         try:
@@ -209,20 +253,27 @@ class GitHubClient:
                 f"GitHub's rate limit is used up; it is renewed at about {at}.",
                 hint="Run the same command again then: it goes on where it stopped.",
             )
-        return GitHubError(
+        failure = ServerFailedError if error.answered else GitHubError
+        return failure(
             f"{self._endpoint.api} can't be reached: {error.reason}",
             hint="Run the same command again later, or with --offline to go by commit messages.",
         )
 
 
 class _TryAgainError(Exception):
-    """A request may succeed later: after `wait_s` when a limit refused it, else after a while."""
+    """A request may succeed later: after `wait_s` when a limit refused it, else after a while.
 
-    def __init__(self, reason: str, wait_s: float = 0.0, *, limited: bool = False) -> None:
+    `answered`: the server was there, and failed.
+    """
+
+    def __init__(
+        self, reason: str, wait_s: float = 0.0, *, limited: bool = False, answered: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.wait_s = wait_s
         self.limited = limited
+        self.answered = answered
 
 
 def _error_of(state: "RetryCallState") -> _TryAgainError:
@@ -232,7 +283,7 @@ def _error_of(state: "RetryCallState") -> _TryAgainError:
 
 
 def _refusal(status: int, path: str, text: str) -> GitHubError:
-    detail = " ".join(text.split())[:200]
+    detail = " ".join(redact(text).split())[:200]
     if status == 401:
         return GitHubError(
             "GitHub does not accept the token.",

@@ -1,4 +1,4 @@
-"""The repository's history on this machine: the user's clone, or one of our own. Only our own is ever written."""
+"""The repository's history on this machine: the user's clone, which is only read, or one of our own."""
 
 import base64
 import os
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from codeforge.errors import EnvironmentUnavailableError, UsageError
 from codeforge.git import GitError, GitRepo
+from codeforge.redact import redact
 from codeforge.tasks.github.address import Endpoint, RepositoryName
 
 Tell = Callable[[str], None]
@@ -123,7 +124,7 @@ def _transfer(name: RepositoryName, endpoint: Endpoint, command: Sequence[str], 
         raise GitError("git is not installed (or not on PATH).", hint="Install git.") from error
     if done.returncode == 0:
         return
-    reason = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
+    reason = redact(done.stderr.decode("utf-8", "replace").strip()) or f"exit status {done.returncode}"
     kept = "The clone is as it was." if command[0] == "fetch" else "Nothing was kept of the clone."
     raise GitError(
         f"{name} can't be had from {endpoint.server} ({command[0]}): {reason}",

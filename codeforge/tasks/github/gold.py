@@ -17,7 +17,8 @@ class Gold:
     """What a fix changes, named as its base commit names it.
 
     Attributes:
-        files: product files that it changes, renames or deletes; not where only comments or docstrings change.
+        files: product files that it changes, renames or deletes; not where only comments or docstrings
+            change.
         functions, classes: `path:Qual.name` of the innermost entities around the changed lines.
         created: product files that it adds.
         tests: test files that it changes or adds, named as the fix names them.

@@ -62,8 +62,8 @@ def read_commits(repo: GitRepo, ref: str) -> list[Commit]:
 def changes(commits: Sequence[Commit], name: RepositoryName) -> list[Change]:
     """The changes of the main line of `commits` (as `read_commits` gives them), newest first.
 
-    A merge of a pull request, or one whose message closes an issue, is one change with all that it brings in. Any
-    other merge only joins branches: the commits of both are changes of their own.
+    A merge of a pull request, or one whose message closes an issue, is one change with all that it brings in.
+    Any other merge only joins branches: the commits of both are changes of their own.
     """
     if not commits:
         return []
@@ -73,11 +73,11 @@ def changes(commits: Sequence[Commit], name: RepositoryName) -> list[Change]:
     inner = _inner(commits, by_sha, spine, units)
     told = {commit.sha: origins(commit.message, name) for commit in commits}
     taken_back = _taken_back(told)
-    found = []
-    for commit in commits:
-        if commit.sha in spine and commit.parents and (len(commit.parents) == 1 or commit.sha in units):
-            found.append(_change(commit, inner.get(commit.sha, ()), name, told, taken_back))
-    return found
+    return [
+        _change(commit, inner.get(commit.sha, ()), name, told, taken_back)
+        for commit in commits
+        if commit.sha in spine and commit.parents and (len(commit.parents) == 1 or commit.sha in units)
+    ]
 
 
 class _TakenBack(NamedTuple):

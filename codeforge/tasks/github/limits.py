@@ -1,7 +1,7 @@
 """When GitHub asks to wait, and for how long.
 
-Rules: GitHub REST docs, "Rate limits" and "Best practices": obey `Retry-After`; else, when `X-RateLimit-Remaining`
-is 0, wait until `X-RateLimit-Reset`; else wait a minute, and longer each time.
+Rules: GitHub REST docs, "Rate limits" and "Best practices": obey `Retry-After`; else, when
+`X-RateLimit-Remaining` is 0, wait until `X-RateLimit-Reset`; else wait a minute, and longer each time.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,12 @@
 """The API's answers: by GraphQL (dozens of commits a request), or by REST where GraphQL is refused."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from codeforge.tasks.github.address import RepositoryName
-from codeforge.tasks.github.client import ForbiddenError, GitHubClient, NotFoundError
+from codeforge.tasks.github.cache import AnswerCache
+from codeforge.tasks.github.client import ForbiddenError, GitHubClient, NotFoundError, ServerFailedError
 from codeforge.tasks.github.pairing import Item, Lookup, Pull
 
 _Answer = TypeVar("_Answer")
@@ -15,21 +16,21 @@ BATCH = 25
 
 _MOST_ISSUES = 10
 
-_COMMIT = (
-    """... on Commit { associatedPullRequests(first: 5) { nodes {
-  number title body merged mergeCommit { oid } baseRepository { nameWithOwner }
-  closingIssuesReferences(first: %d) { nodes { number title body repository { nameWithOwner } } }
-} } }"""
-    % _MOST_ISSUES
-)  # noqa: UP031 - the text is full of braces
+_COMMIT = f"""... on Commit {{ associatedPullRequests(first: 5) {{ nodes {{
+  number title body merged mergeCommit {{ oid }} baseRepository {{ nameWithOwner }}
+  closingIssuesReferences(first: {_MOST_ISSUES}) {{ nodes {{
+    number title body repository {{ nameWithOwner }}
+  }} }}
+}} }} }}"""
 
+_PARAMETERS = "$owner: String!, $name: String!"
 _ITEM = """__typename ... on Issue { number title body } ... on PullRequest { number title body }"""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphQlLookup:
-    """Asks by GraphQL (docs.github.com/graphql: Commit.associatedPullRequests, PullRequest.closingIssuesReferences,
-    Repository.issueOrPullRequest). It needs a token."""
+    """Asks by GraphQL (docs.github.com/graphql: Commit.associatedPullRequests,
+    PullRequest.closingIssuesReferences, Repository.issueOrPullRequest). It needs a token."""
 
     client: GitHubClient
     name: RepositoryName
@@ -54,10 +55,19 @@ class GraphQlLookup:
 
     def _ask(self, fields: Mapping[str, str]) -> dict[str, Any]:
         answers: dict[str, Any] = {}
-        for names in _batches(list(fields)):
+        waiting = _batches(list(fields))
+        while waiting:
+            names = waiting.pop(0)
             inside = "\n".join(f"{name}: {fields[name]}" for name in names)
-            query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {inside} }} }}"
-            data = self.client.graphql(query, {"owner": self.name.owner, "name": self.name.name})
+            query = f"query({_PARAMETERS}) {{ repository(owner: $owner, name: $name) {{ {inside} }} }}"
+            try:
+                data = self.client.graphql(query, {"owner": self.name.owner, "name": self.name.name})
+            except ServerFailedError:
+                if len(names) == 1:
+                    raise
+                half = len(names) // 2  # long texts make GitHub run out of time
+                waiting[:0] = [names[:half], names[half:]]
+                continue
             answers |= data.get("repository") or {}
         return answers
 
@@ -136,6 +146,48 @@ class FallbackLookup:
         return ask(self.second)
 
 
+@dataclass(frozen=True, slots=True)
+class CachedLookup:
+    """What `inner` answers, kept in `cache`; what is younger than `max_age_s` seconds is not asked again.
+
+    What GitHub doesn't know is not kept: it may come to know it.
+    """
+
+    inner: Lookup
+    cache: AnswerCache
+    where: str
+    """The server and the repository, for keys."""
+    max_age_s: float
+
+    def pulls_of(self, shas: Sequence[str]) -> dict[str, list[Pull]]:
+        """As `Lookup` says."""
+        kept = {sha: self.cache.get_fresh(self._key("pulls", sha), self.max_age_s) for sha in shas}
+        found = {sha: [_pull_from(each) for each in known.body] for sha, known in kept.items() if known}
+        missing = [sha for sha in shas if sha not in found]
+        asked = self.inner.pulls_of(missing) if missing else {}
+        for sha, pulls in asked.items():
+            self.cache.put(self._key("pulls", sha), [asdict(pull) for pull in pulls])
+        return found | asked
+
+    def items(self, numbers: Sequence[int]) -> dict[int, Item]:
+        """As `Lookup` says."""
+        kept = {n: self.cache.get_fresh(self._key("item", n), self.max_age_s) for n in numbers}
+        found = {number: Item(**known.body) for number, known in kept.items() if known}
+        missing = [number for number in numbers if number not in found]
+        asked = self.inner.items(missing) if missing else {}
+        for number, item in asked.items():
+            self.cache.put(self._key("item", number), asdict(item))
+        return found | asked
+
+    def _key(self, kind: str, which: object) -> str:
+        return f"{kind} {self.where} {which}"
+
+
+def _pull_from(kept: Mapping[str, Any]) -> Pull:
+    closes = tuple(Item(**each) for each in kept["closes"])
+    return Pull(Item(**kept["item"]), kept["merge_commit"], closes)
+
+
 def _item(node: Mapping[str, Any], is_pull: bool) -> Item:
     return Item(int(node["number"]), node.get("title") or "", node.get("body") or "", is_pull)
 
@@ -144,5 +196,5 @@ def _nodes(connection: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [node for node in connection.get("nodes") or [] if node]
 
 
-def _batches(names: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (names[at : at + BATCH] for at in range(0, len(names), BATCH))
+def _batches(names: Sequence[str]) -> list[Sequence[str]]:
+    return [names[at : at + BATCH] for at in range(0, len(names), BATCH)]

@@ -1,14 +1,16 @@
 """What a task from GitHub carries in `TaskSpec.meta`: flat text, with a version.
 
-`meta` maps text to text. `meta_version` is "1". Lists are JSON arrays as text: `gold_files`, `gold_functions`,
-`gold_classes`, `created_files`, `test_files` (of strings), `issues` (of numbers). The rest is plain: `fix_commit`,
-`fixed_at` (ISO 8601, when the fix was committed), `pull_request` (a number or ""), `text_source` ("issue",
-"pull_request" or "commit"), `paired_by` ("api" or "message"), `changed_lines` (a number).
+`meta` maps text to text. `meta_version` is "1". Lists are JSON arrays as text: `gold_files`,
+`gold_functions`, `gold_classes`, `created_files`, `test_files` (of strings), `issues` (of numbers). The rest
+is plain: `fix_commit`, `fixed_at` (ISO 8601, when the fix was committed), `pull_request` (a number or ""),
+`text_source` ("issue", "pull_request" or "commit"), `paired_by` ("api" or "message"), `changed_lines` (a
+number).
 """
 
 import json
 from collections.abc import Sequence
 
+from codeforge.redact import redact
 from codeforge.tasks.github.address import RepositoryName
 from codeforge.tasks.github.gold import Gold
 from codeforge.tasks.github.pairing import Paired
@@ -24,7 +26,7 @@ def task_id(name: RepositoryName, fix_commit: str) -> str:
 
 
 def task_of(name: RepositoryName, paired: Paired, gold: Gold) -> TaskSpec:
-    """The task: the tree before the fix, the text, and the gold in `meta`."""
+    """The task: the tree before the fix, the text without secrets, and the gold in `meta`."""
     change = paired.change
     meta = {
         "meta_version": META_VERSION,
@@ -45,7 +47,7 @@ def task_of(name: RepositoryName, paired: Paired, gold: Gold) -> TaskSpec:
         id=task_id(name, change.sha),
         repo=str(name),
         base_commit=change.base,
-        issue=paired.text,
+        issue=redact(paired.text.encode("utf-8", "replace").decode()),
         source=SOURCE,
         meta=meta,
     )

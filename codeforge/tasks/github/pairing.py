@@ -83,7 +83,7 @@ class Lookup(Protocol):
     """What is asked of the API."""
 
     def pulls_of(self, shas: Sequence[str]) -> dict[str, list[Pull]]:
-        """By commit, the merged pull requests that it belongs to; commits that GitHub doesn't know are absent."""
+        """By commit, the merged pull requests that it belongs to; commits unknown to GitHub are absent."""
         ...
 
     def items(self, numbers: Sequence[int]) -> dict[int, Item]:
@@ -156,15 +156,10 @@ def by_message(change: Change) -> Paired:
 
 
 def _choose(change: Change, pulls: Sequence[Pull]) -> Pull | None:
-    """A commit may be in several pull requests (a release branch): the one that its message names, else the one
-    that it merges, else the oldest."""
-    ordered = sorted(pulls, key=lambda pull: pull.item.number)
-    for fits in (
-        lambda pull: pull.item.number == change.pull,
-        lambda pull: pull.merge_commit == change.sha,
-        lambda pull: True,
-    ):
-        for pull in ordered:
-            if fits(pull):
-                return pull
-    return None
+    """A commit may be in several pull requests (a release branch): the one that its message names, else the
+    one that it merges, else the oldest."""
+
+    def distance(pull: Pull) -> tuple[bool, bool, int]:
+        return pull.item.number != change.pull, pull.merge_commit != change.sha, pull.item.number
+
+    return min(pulls, key=distance, default=None)

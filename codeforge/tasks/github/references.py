@@ -48,8 +48,8 @@ class Origins(NamedTuple):
 
 
 def closing_references(text: str, name: RepositoryName) -> tuple[int, ...]:
-    """Numbers of `name`'s issues that `text` closes ("Fixes #1, #2", "closes owner/repo#3", "Resolves: GH-4"),
-    in order, each once. Issues of other repositories don't count."""
+    """Numbers of `name`'s issues that `text` closes ("Fixes #1, #2", "closes owner/repo#3", "Resolves:
+    GH-4"), in order, each once. Issues of other repositories don't count."""
     found: dict[int, None] = {}
     for keyword in _CLOSING.finditer(text):
         match = _ONE.match(text, keyword.end())

@@ -28,6 +28,14 @@ _CLOSING = re.compile(
     rf"(?:\s{{0,3}}(?:,|and\b|&)\s{{0,3}}(?:and\s)?{reference(1)})*[.,;]?",
     re.I,
 )
+# "Refs #12": without the number the word says nothing.
+_REFERRING = re.compile(
+    rf"(?<![\w-])(?:refs?|references?|see(?:\s+also)?|relate[sd]\s+to|part\s+of|addresses|follow-?up\s+(?:to|of))"
+    rf"(?:\s{{0,2}}:)?\s{{1,3}}{reference(0)}(?:\s{{0,3}}(?:,|and\b|&)\s{{0,3}}(?:and\s)?{reference(1)})*[.;]?",
+    re.I,
+)
+_HOLE = "\0"
+_HOLE_AT_END = re.compile(r"[ \t,;:(\[–—-]*\0[\0 \t,;:.)\]]*$", re.M)
 _MERGE = re.compile(r"\A(?:Merge pull request|Merge|Auto merge of) #\d{1,7}[^\n]*\n?")
 # Five digits at most: `#112233` is a colour.
 _NUMBER = re.compile(
@@ -52,7 +60,7 @@ def change_text(message: str, inner: Sequence[str]) -> str:
 
 
 def without_solution(text: str) -> str:
-    """`text` without diffs, comments, trailers, closing words, numbers of issues, addresses of changes, and commit ids.
+    """`text` without diffs, comments, trailers, closing words, issue numbers, links to changes, commit ids.
 
     Code in fences stays as it is, unless it is a diff. Cleaning a clean text changes nothing.
     """
@@ -65,11 +73,11 @@ def without_solution(text: str) -> str:
 def _cleaned(text: str) -> str:
     text = _COMMENT.sub("", text)
     parts = [block if fenced else _clean_prose(block) for fenced, block in _blocks(text)]
-    return _MANY_BLANKS.sub("\n\n", "\n".join(part for part in parts if part is not None)).strip()
+    return _MANY_BLANKS.sub("\n\n", "\n".join(parts)).strip()
 
 
-def _blocks(text: str) -> Iterator[tuple[bool, str | None]]:
-    """Fenced blocks (`True`; `None` for a diff) and the prose between them."""
+def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """Fenced blocks (`True`), but no diffs, and the prose between them."""
     prose: list[str] = []
     fence: list[str] = []
     mark, language = "", ""
@@ -84,10 +92,11 @@ def _blocks(text: str) -> Iterator[tuple[bool, str | None]]:
             continue
         fence.append(line)
         if line.strip().startswith(mark) and not line.strip().strip(mark[0]):
-            yield True, None if _is_diff(language, fence) else "\n".join(fence)
+            if not _is_diff(language, fence):
+                yield True, "\n".join(fence)
             fence, mark = [], ""
-    if fence:
-        yield True, None if _is_diff(language, fence) else "\n".join(fence)
+    if fence and not _is_diff(language, fence):
+        yield True, "\n".join(fence)
     yield False, "\n".join(prose)
 
 
@@ -97,8 +106,10 @@ def _is_diff(language: str, lines: Sequence[str]) -> bool:
 
 def _clean_prose(text: str) -> str:
     text = "\n".join(_without_diff(text.split("\n")))
-    for pattern in (_PICKED, _REVERTS, _CLOSING, _URL, _NUMBER, _COMMIT):
-        text = pattern.sub("", text)
+    text = text.replace(_HOLE, "")
+    for pattern in (_PICKED, _REVERTS, _CLOSING, _REFERRING, _URL, _NUMBER, _COMMIT):
+        text = pattern.sub(_HOLE, text)
+    text = _HOLE_AT_END.sub("", text).replace(_HOLE, "")
     lines = [line.rstrip() for line in text.split("\n") if not _TRAILER.match(line)]
     return "\n".join("" if _EMPTY.fullmatch(line) else line for line in lines)
 
