@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codeforge.localize.graph.nodes import CLASS, FILE, ROLES, last_part
-from codeforge.localize.parsers.base import language_of
-from codeforge.localize.roles import FileRole
+from codeforge.localize.graph.nodes import CLASS, DIRECTORY, FILE, last_part
 from codeforge.localize.signals import changes, failing, lexical, paths, proximity, symbols, traceback
 from codeforge.localize.signals.board import Board, relative
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 _STRENGTH = {lexical.BODY: 0.5, lexical.HEAD: 0.3, lexical.NAME: 0.4, symbols.SYMBOL: 1.0, symbols.PROSE: 0.3}
-_BY_FILE = (
+_OF_BOTH = (
     lexical.BODY,
     lexical.HEAD,
     lexical.NAME,
@@ -38,8 +36,8 @@ _BY_FILE = (
     proximity.TESTED,
     proximity.SUBCLASSES,
 )
-"""Columns of entities of which a file has the largest."""
-_OF_FILE = (
+"""Columns of entities; a file has the largest of its entities."""
+OF_FILE = (
     lexical.FILE,
     paths.PATH,
     paths.PATH_WORDS,
@@ -49,41 +47,15 @@ _OF_FILE = (
     changes.TOGETHER,
 )
 """Columns of the file itself."""
-FILE_FEATURES = (
-    *_OF_FILE,
-    *(f"best_{name}" for name in _BY_FILE),
-    "top_bodies",
-    "mass",
-    "lines",
-    "entities",
-    "used",
-    "is_package",
-    "is_example",
-    "is_private",
-)
-_OF_ENTITY = (
-    lexical.BODY,
-    lexical.HEAD,
-    lexical.NAME,
-    lexical.COVERED,
-    symbols.SYMBOL,
-    symbols.EXACT,
-    symbols.PROSE,
-    symbols.OWNER,
-    traceback.TRACEBACK,
-    traceback.FAILING,
-    failing.CALLED,
-    failing.IMPORTED,
-    proximity.RANK,
-    proximity.CALLEES,
-    proximity.CALLERS,
-    proximity.TESTED,
-    proximity.SUBCLASSES,
-)
+BEST = "best_"
+TOP_BODIES = "top_bodies"
+FILE_FEATURES = (*OF_FILE, *(f"{BEST}{name}" for name in _OF_BOTH), TOP_BODIES)
+OF_ENTITY = (*_OF_BOTH, symbols.OWNER, changes.SIMILAR_FUNCTION)
+FILE_SCORE, FILE_PLACE = "file_score", "file_place"
 ENTITY_FEATURES = (
-    *_OF_ENTITY,
-    "file_score",
-    "file_place",
+    *OF_ENTITY,
+    FILE_SCORE,
+    FILE_PLACE,
     "first_in_file",
     "class_body",
     "class_head",
@@ -91,9 +63,11 @@ ENTITY_FEATURES = (
     "is_special",
     "is_private",
     "is_inner",
-    "used",
-    "siblings",
 )
+_FILES_SEARCHED = 100
+"""Entities of so many files are looked at, …"""
+_ENTITIES_SEARCHED = 300
+"""… and so many of the best others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +91,10 @@ class Table:
         vector = np.array([weights.get(name, 0.0) for name in self.names], np.float32)
         return np.asarray(self.values @ vector, dtype=np.float32)
 
+    def kept(self, mask: "NDArray[np.bool_]") -> "Table":
+        """The rows where `mask` is set."""
+        return Table(self.nodes[mask], self.names, self.values[mask])
+
 
 def write_signals(board: Board, history: "History | None") -> None:
     """Let every signal write on the board."""
@@ -129,6 +107,7 @@ def write_signals(board: Board, history: "History | None") -> None:
     proximity.score(board, strength)
     if history is not None:
         changes.score(board, history)
+        changes.score_functions(board, history)
         changes.score_companions(board, history, _leaders(board, strength))
 
 
@@ -167,30 +146,17 @@ def _largest(board: Board, column: "Floats") -> "Floats":
 
 
 def file_table(board: Board) -> Table:
-    """A row for each file that is not a test (all files, when all are tests)."""
-    import numpy as np
-
-    rows = board.rows
+    """A row for each file."""
     files = board.files
-    blocks = rows.block[files]
-    columns = {name: board.column(name)[files] for name in _OF_FILE}
-    columns.update({f"best_{name}": _largest(board, board.column(name))[blocks] for name in _BY_FILE})
-    columns["top_bodies"] = _top_bodies(board)[blocks]
-    counts = np.bincount(rows.block[board.is_entity], minlength=len(rows.paths))
-    strong = np.where(board.is_entity, board.column(lexical.BODY), 0) ** 4
-    columns["mass"] = np.log1p(np.bincount(rows.block, strong, len(rows.paths)))[blocks]
-    columns["lines"] = np.log1p(rows.end[files]) / 10
-    columns["entities"] = np.log1p(counts)[blocks] / 10
-    columns["used"] = np.log1p(_used(board))[files] / 10
-    names = [rows.paths[block].rpartition("/")[2] for block in blocks.tolist()]
-    columns["is_package"] = np.array([name == "__init__.py" for name in names])
-    columns["is_private"] = np.array([name.startswith("_") and not name.startswith("__") for name in names])
-    columns["is_example"] = rows.role[files] == ROLES.index(FileRole.EXAMPLE)
+    blocks = board.rows.block[files]
+    columns = {name: board.column(name)[files] for name in OF_FILE}
+    columns.update({f"{BEST}{name}": _largest(board, board.column(name))[blocks] for name in _OF_BOTH})
+    columns[TOP_BODIES] = _top_bodies(board)[blocks]
     return _table(files, FILE_FEATURES, columns)
 
 
 def entity_table(board: Board, files: Table, file_scores: "Floats") -> Table:
-    """A row for each class and function.
+    """A row for each promising class and function, and for each promising file: its code outside of them.
 
     Args:
         files, file_scores: the rows of `file_table`, scored.
@@ -198,41 +164,59 @@ def entity_table(board: Board, files: Table, file_scores: "Floats") -> Table:
     import numpy as np
 
     rows = board.rows
-    nodes = np.flatnonzero(board.is_entity).astype(np.int32)
-    columns = {name: board.column(name)[nodes] for name in _OF_ENTITY}
-    by_block = np.full(len(rows.paths), -20, np.float32)
-    by_block[rows.block[files.nodes]] = file_scores - file_scores.max(initial=0)
-    place = np.zeros(len(rows.paths), np.float32)
-    order = np.argsort(-file_scores, kind="stable")
-    place[rows.block[files.nodes[order]]] = 1 / (1 + np.arange(len(order)))
-    columns["file_score"] = by_block[rows.block[nodes]]
-    columns["file_place"] = place[rows.block[nodes]]
+    by_block, place = _standing(board, files, file_scores)
+    nodes = _promising(board, by_block)
+    columns = {name: board.column(name)[nodes] for name in OF_ENTITY}
+    columns[FILE_SCORE] = by_block[rows.block[nodes]]
+    columns[FILE_PLACE] = place[rows.block[nodes]]
     strength = board.column(lexical.BODY) + board.column(lexical.HEAD) + board.column(lexical.NAME)
     functions = np.where(rows.kind > CLASS, strength, 0).astype(np.float32)
     best = _largest(board, functions)[rows.block[nodes]]
-    columns["first_in_file"] = np.divide(strength[nodes], best, out=np.zeros(len(nodes), np.float32), where=best > 0)
+    columns["first_in_file"] = np.divide(
+        strength[nodes], best, out=np.zeros(len(nodes), np.float32), where=best > 0
+    )
     parents = rows.parent[nodes]
     in_class = rows.kind[parents] == CLASS
     for name, column in (("class_body", lexical.BODY), ("class_head", lexical.HEAD)):
         columns[name] = np.where(in_class, board.column(column)[parents], 0)
-    columns["lines"] = np.log1p(rows.end[nodes] - rows.start[nodes]) / 5
+    is_code = rows.kind[nodes] > FILE
+    columns["lines"] = np.log1p(np.where(is_code, rows.end[nodes] - rows.start[nodes], 0)) / 5
     names = [last_part(rows.names[node]) for node in nodes.tolist()]
-    columns["is_special"] = np.array([name.startswith("__") for name in names], dtype=np.bool_)
-    columns["is_private"] = np.array([name.startswith("_") and not name.startswith("__") for name in names], np.bool_)
+    special = np.array([name.startswith("__") for name in names], np.bool_)
+    columns["is_special"] = special & is_code
+    columns["is_private"] = np.array([name.startswith("_") for name in names], np.bool_) & ~special & is_code
     columns["is_inner"] = rows.kind[parents] > CLASS
-    columns["used"] = np.log1p(_used(board))[nodes] / 5
-    counts = np.bincount(rows.block[board.is_entity], minlength=len(rows.paths))
-    columns["siblings"] = np.log1p(counts)[rows.block[nodes]] / 5
     return _table(nodes, ENTITY_FEATURES, columns)
 
 
-def _used(board: Board) -> "NDArray[np.int64]":
-    """By node, how many edges other than those of containment lead to it from outside of tests."""
+def _standing(board: Board, files: Table, scores: "Floats") -> "tuple[Floats, Floats]":
+    """By block: the file's score less the best one, and 1 / its place."""
     import numpy as np
 
-    edges = board.graph.edges
-    mask = (edges.relation % 8 > 0) & ~board.is_test[edges.source]
-    return np.bincount(edges.target[mask], minlength=len(board.rows))
+    rows = board.rows
+    by_block = np.full(len(rows.paths), -20, np.float32)
+    by_block[rows.block[files.nodes]] = np.maximum(scores - scores.max(initial=-20), -20)
+    place = np.zeros(len(rows.paths), np.float32)
+    order = np.argsort(-scores, kind="stable")
+    place[rows.block[files.nodes[order]]] = 1 / (1 + np.arange(len(order)))
+    return by_block, place
+
+
+def _promising(board: Board, by_block: "Floats") -> "Ints":
+    """The nodes worth a row, in ascending order: those of the best files, and the best of all others."""
+    import numpy as np
+
+    rows = board.rows
+    alive = rows.alive & (rows.kind != DIRECTORY)
+    best = np.sort(by_block)[-_FILES_SEARCHED:][:1]
+    chosen = alive & (by_block >= best.max(initial=-20))[rows.block]
+    strength = _strength(board) * alive
+    if len(strength) > _ENTITIES_SEARCHED:
+        least = max(float(np.partition(strength, -_ENTITIES_SEARCHED)[-_ENTITIES_SEARCHED]), 1e-6)
+        chosen |= strength >= least
+    else:
+        chosen |= alive
+    return np.flatnonzero(chosen).astype(np.int32)
 
 
 def _top_bodies(board: Board) -> "Floats":
@@ -241,12 +225,13 @@ def _top_bodies(board: Board) -> "Floats":
 
     body = np.where(board.is_entity, board.column(lexical.BODY), 0)
     hit = np.flatnonzero(body > 0)
-    blocks = board.rows.block[hit]
-    order = np.lexsort((-body[hit], blocks))
-    blocks, values = blocks[order], body[hit][order]
-    starts = np.searchsorted(blocks, blocks)
-    first = np.arange(len(blocks)) - starts < 3
-    found = np.bincount(blocks[first], values[first], len(board.rows.paths)) / 3
+    order = hit[np.lexsort((-body[hit], board.rows.block[hit]))]
+    blocks = board.rows.block[order]
+    starts = np.flatnonzero(np.concatenate(([True], blocks[1:] != blocks[:-1]))) if len(order) else order
+    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    found = np.zeros(len(board.rows.paths), np.float64)
+    kept = rank < 3
+    np.add.at(found, blocks[kept], body[order[kept]] / 3)
     return np.asarray(found, dtype=np.float32)
 
 
@@ -257,11 +242,3 @@ def _table(nodes: "Ints", names: Sequence[str], columns: "Mapping[str, NDArray[n
     for place, name in enumerate(names):
         values[:, place] = columns[name]
     return Table(nodes, names, values)
-
-
-def is_code(path: str) -> bool:
-    """Whether the file's language has a parser."""
-    return language_of(path) is not None
-
-
-FILE_KIND = FILE

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import log, log1p
 from typing import TYPE_CHECKING
 
+from codeforge.localize.graph.nodes import FILE
 from codeforge.localize.postings import BODY, HEAD
 from codeforge.localize.tokens import count_words
 
@@ -73,6 +74,22 @@ def score_nodes(index: "CodeIndex", query: Mapping[str, float]) -> LexicalScores
                 gain = weight * _idf(files, len(holds)) * (FILE_K1 + 1)
                 by_block[holds] += gain * times[holds] / (times[holds] + block_norms[holds])
     return LexicalScores(fields[HEAD], fields[BODY], by_block[blocks])
+
+
+def shared_words(index: "CodeIndex", query: Mapping[str, float], node: int, limit: int = 4) -> list[str]:
+    """The words of `query` that a node (for a file: anything in it) has, the most telling first."""
+    import numpy as np
+
+    rows = index.graph.rows
+    block = index.graph.block(node) if rows.kind[node] == FILE else range(node, node + 1)
+    documents = max(1, int(np.count_nonzero(rows.alive)))
+    found: list[tuple[float, str]] = []
+    for word, weight in query.items():
+        nodes = index.postings.find(word)[BODY].nodes
+        place = int(np.searchsorted(nodes, block.start))
+        if place < len(nodes) and nodes[place] < block.stop:
+            found.append((-weight * _idf(documents, len(nodes)), word))
+    return [word for _, word in sorted(found)[:limit]]
 
 
 def _idf(total: int, holding: int) -> float:

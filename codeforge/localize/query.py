@@ -15,8 +15,16 @@ class FailureSignal:
 
 @dataclass(frozen=True, slots=True)
 class LocateQuery:
-    """The issue text, failing tests if they are known, and how many locations are wanted."""
+    """What is asked.
+
+    Attributes:
+        text: the issue.
+        failures: failing tests, if they are known.
+        limit: how many locations, and how many files are wanted.
+        tests: whether files that hold tests may be answered.
+    """
 
     text: str
     failures: tuple[FailureSignal, ...] = ()
     limit: int = 10
+    tests: bool = True

@@ -1,28 +1,37 @@
-"""Ranking entities against an issue: several signals, one sum, a prior by role, a reason for every share."""
+"""`Localizer`: where an issue lives, with reasons."""
 
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codeforge.localize.database import discard_index
+from codeforge.localize.features import write_signals
 from codeforge.localize.files import list_files
-from codeforge.localize.index import CodeIndex
-from codeforge.localize.mentions import Mentions
-from codeforge.localize.model import Entity, EntityKind, Location, Reason
+from codeforge.localize.graph.nodes import DIRECTORY, ROLES
+from codeforge.localize.history.history import History
+from codeforge.localize.index import DAMAGE, CodeIndex
+from codeforge.localize.model import Location, Reason
 from codeforge.localize.query import FailureSignal, LocateQuery
-from codeforge.localize.roles import PRIOR, FileRole, role_of
-from codeforge.localize.scoreboard import Scoreboard, Target
-from codeforge.localize.signals import lexical, paths, structure, symbols, tests, traceback
+from codeforge.localize.reasons import Explainer
+from codeforge.localize.scoring import score_entities, score_files
+from codeforge.localize.signals import lexical, paths, symbols, traceback
+from codeforge.localize.signals.board import Board
+from codeforge.localize.weights import Weights, shipped_weights
 
-__all__ = ["FailureSignal", "Localizer", "LocateAnswer", "LocateQuery"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-CLASS_SHARE = 0.8
-"""A fix is rather in a method than in what is left of its class."""
-FILE_SHARE = 0.6
-"""The code of a file outside its functions and classes; files without any count in full."""
-FOLLOWERS = 0.3
-"""What each further entity of a file adds to the file's score."""
+    from codeforge.localize.scoring import Scored
+
+__all__ = ["FailureSignal", "LocateAnswer", "LocateQuery", "Localizer"]
+
+_EVIDENCE = (lexical.BODY, lexical.HEAD, lexical.FILE, symbols.SYMBOL, traceback.TRACEBACK, traceback.FAILING)
+_GUESS = 0.01
+"""The score of a location that nothing speaks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,7 @@ class LocateAnswer:
     Attributes:
         locations: functions, classes and (where code lies outside them) files, best first.
         files: files, best first.
-        notices: what the user should know about the index.
+        notices: what the user should know about the index and the history.
     """
 
     locations: tuple[Location, ...]
@@ -43,20 +52,36 @@ class LocateAnswer:
 class Localizer:
     """Finds where an issue lives in one tree.
 
-    The index is kept in `.codeforge/index` below `root` and brought up to date by every call.
+    Files are scored by the words that they share with the issue, what it names, the call graph around strong
+    hits and the history of the repository; then the entities of the best files by the same signals. Weights are
+    data (`weights.json`). A location's score is its odds relative to those of the best one, in (0, 1].
+
+    The index and the history are kept in `.codeforge/index` below `root` and brought up to date by every call.
 
     Args:
         root: the repository root.
         files: its files, relative; `None` asks git, else walks the tree.
+        weights: others than those that come with codeforge.
+        history: whether the commits of the repository are asked.
     """
 
-    def __init__(self, root: Path, files: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        files: Sequence[str] | None = None,
+        *,
+        weights: Weights | None = None,
+        history: bool = True,
+    ) -> None:
         self._root = root
         self._files = files
+        self._weights = weights or shipped_weights()
+        self._with_history = history
 
     def prepare(self) -> None:
-        """Bring the index up to date now, so that `locate` answers fast (in another thread, say)."""
+        """Bring index and history up to date now, so that `locate` answers fast (in another thread, say)."""
         CodeIndex.open(self._root, self._listed()).close()
+        self._history()
 
     def locate(self, query: LocateQuery) -> list[Location]:
         """The `query.limit` best locations, best first; a text that fits nothing gets large source files."""
@@ -65,91 +90,75 @@ class Localizer:
     def locate_all(self, query: LocateQuery) -> LocateAnswer:
         """Locations and files, `query.limit` of each."""
         files = self._listed()
+        history = self._history()
         try:
             with CodeIndex.open(self._root, files) as index:
-                return _answer(index, query)
-        except (sqlite3.Error, ValueError, LookupError) as error:
+                return self._answer(index, history, query)
+        except (sqlite3.Error, *DAMAGE) as error:
             # Whatever a damaged index raises. An error of our own comes again below, where no file is read.
             discard_index(self._root)
             notice = f"the code index was damaged ({error}); it will be made anew"
             with CodeIndex.in_memory(self._root, files, [notice]) as index:
-                return _answer(index, query)
+                return self._answer(index, history, query)
 
     def _listed(self) -> Sequence[str]:
         return list_files(self._root) if self._files is None else self._files
 
+    def _history(self) -> History | None:
+        return History.open(self._root) if self._with_history else None
 
-def _answer(index: CodeIndex, query: LocateQuery) -> LocateAnswer:
-    board = Scoreboard(index)
-    _score(board, query)
-    ranked = _ranked(board) or _guesses(index)
-    files = _files(ranked, board)
-    return LocateAnswer(tuple(ranked[: query.limit]), tuple(files[: query.limit]), index.notices)
-
-
-def _score(board: Scoreboard, query: LocateQuery) -> None:
-    failed = "\n".join(failure.message for failure in query.failures)
-    mentions = Mentions(f"{query.text}\n{failed}" if failed else query.text)
-    traceback.score(board, mentions, query.failures)
-    paths.score(board, mentions)
-    symbols.score(board, mentions)
-    tests.score(board, query.failures)
-    lexical.score(board, mentions)
-    structure.score(board)
-
-
-def _ranked(board: Scoreboard) -> list[Location]:
-    found = []
-    for target in board.targets():
-        documents = board.documents(target[0])
-        if target[1] >= len(documents):
-            continue
-        entity = documents[target[1]].at(target[0])
-        factor = _factor(board, target, entity, len(documents))
-        found.append(Location(entity, factor * board.total(target), board.reasons(target)))
-    found.sort(key=lambda location: (-location.score, location.entity.id))
-    return found
-
-
-def _factor(board: Scoreboard, target: Target, entity: Entity, documents: int) -> float:
-    path = target[0]
-    role = role_of(path)
-    size = board.index.snapshot.sizes[board.index.snapshot.content_of[path]]
-    if size.generated:
-        role = FileRole.GENERATED
-    factor = 1.0 if path in board.named_files else PRIOR[role]
-    if entity.kind is EntityKind.CLASS:
-        return factor * CLASS_SHARE
-    return factor * FILE_SHARE if entity.kind is EntityKind.FILE and documents > 1 else factor
-
-
-def _files(ranked: Sequence[Location], board: Scoreboard) -> list[Location]:
-    """Files by their best entity and a share of the next ones."""
-    by_path: dict[str, list[Location]] = {}
-    for location in ranked:
-        by_path.setdefault(location.entity.path, []).append(location)
-    files = []
-    for path, inside in by_path.items():
-        score = inside[0].score + FOLLOWERS * sum(location.score for location in inside[1:4])
-        documents = board.documents(path)
-        entity = documents[0].at(path) if documents else inside[0].entity
-        best = inside[0].entity.qualname
-        detail = tuple(
-            Reason(reason.signal, f"{best}: {reason.detail}" if best else reason.detail, reason.weight)
-            for reason in inside[0].reasons
+    def _answer(self, index: CodeIndex, history: History | None, query: LocateQuery) -> LocateAnswer:
+        board = Board(index, query)
+        notices = (*index.notices, *(history.notices if history else ()))
+        write_signals(board, history)
+        if not _speaks(board):
+            guesses = _guesses(board, query)
+            return LocateAnswer(guesses, guesses, notices)
+        files = score_files(board, self._weights)
+        entities = score_entities(board, files, self._weights)
+        explainer = Explainer(board, self._weights, files)
+        return LocateAnswer(
+            tuple(
+                Location(index.graph.entity(node), score, explainer.of_entity(entities, row, score))
+                for row, node, score in _best(entities, query.limit)
+            ),
+            tuple(
+                Location(index.graph.entity(node), score, explainer.of_file(row, score))
+                for row, node, score in _best(files, query.limit)
+            ),
+            notices,
         )
-        files.append(Location(entity, score, detail))
-    files.sort(key=lambda location: (-location.score, location.entity.id))
-    return files
 
 
-def _guesses(index: CodeIndex) -> list[Location]:
+def _best(scored: "Scored", limit: int) -> list[tuple[int, int, float]]:
+    """(row, node, odds relative to the best), best first."""
+    best = scored.best
+    return [
+        (row, int(scored.table.nodes[row]), max(exp(float(scored.logits[row]) - best), 1e-6))
+        for row in scored.order[:limit].tolist()
+    ]
+
+
+def _speaks(board: Board) -> bool:
+    """Whether anything in the text fits anything in the tree."""
+    return any(float(board.column(name).max(initial=0.0)) > 0 for name in (*_EVIDENCE, paths.PATH))
+
+
+def _guesses(board: Board, query: LocateQuery) -> tuple[Location, ...]:
     """For a text that fits nothing: source files with most code, with next to no score."""
-    sizes = index.snapshot.sizes
-    ordered = sorted(
-        index.snapshot.content_of.items(),
-        key=lambda item: (-PRIOR[role_of(item[0])], -sizes[item[1]].words, item[0]),
-    )
-    heads = {d.content: d for d in index.inside({content for _, content in ordered[:50]}) if d.ordinal == 0}
-    reason = Reason("prior", "nothing in the text fits; a large source file", 0.01)
-    return [Location(heads[content].at(path), 0.01, (reason,)) for path, content in ordered[:50]]
+    rows, index = board.rows, board.index
+    words = _words_of_files(board)
+    roles = shipped_weights().roles
+    nodes = [node for node in board.files.tolist() if query.tests or not board.is_test[node]]
+    nodes.sort(key=lambda node: (-roles.get(ROLES[rows.role[node]], 0.0), -int(words[rows.block[node]]), node))
+    reason = Reason("prior", "nothing in the text fits; a large source file", _GUESS)
+    return tuple(Location(index.graph.entity(node), _GUESS, (reason,)) for node in nodes[: query.limit])
+
+
+def _words_of_files(board: Board) -> "NDArray[np.float64]":
+    """By block, how many words its nodes have."""
+    import numpy as np
+
+    present = board.rows.alive & (board.rows.kind != DIRECTORY)
+    lengths = board.index.lengths[1][present]
+    return np.asarray(np.bincount(board.rows.block[present], lengths, len(board.rows.paths)))
