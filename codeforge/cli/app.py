@@ -16,6 +16,8 @@ _COMMANDS = (
     "sessions",
     "config",
     "doctor",
+    "graph",
+    "tasks",
 )
 
 

@@ -80,7 +80,8 @@ def export_localization(
 ) -> int:
     """Write training data for localization: queries with gold locations and hard negatives, as JSON lines.
 
-    codeforge/localize/dataset/record.py documents them. Run again, it goes on where it stopped. Exit status 1 when there are no examples.
+    codeforge/localize/dataset/record.py documents them. Run again, it goes on where it stopped.
+    Exit status 1 when there are no examples.
     """
     from codeforge.cli.tasks_export_flow import ExportArguments, run_export_localization
 

@@ -4,7 +4,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class ExportArguments:
 class _Export:
     """One run: what there is to export, by repository, and what came of it."""
 
-    examples: dict[str, list[Example]] = field(default_factory=dict)
+    examples: dict[str, dict[str, Example]] = field(default_factory=dict)
     repos: dict[str, GitRepo] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     added: int = 0
@@ -92,7 +92,7 @@ def _add_tasks(export: _Export, arguments: ExportArguments) -> None:
             if isinstance(example, Unusable):
                 export.skipped[example.reason] += 1
             elif _find(export, example.repo, given):
-                export.examples.setdefault(example.repo, []).append(example)
+                export.examples.setdefault(example.repo, {})[example.id] = example
             else:
                 export.skipped[f"no clone of {example.repo} (--clone {example.repo}=PATH names one)"] += 1
 
@@ -126,7 +126,7 @@ def _add_sessions(export: _Export) -> None:
                 export.skipped["session: it repeats another one"] += 1
                 continue
             known.add(key)
-            export.examples.setdefault(example.repo, []).append(example)
+            export.examples.setdefault(example.repo, {})[example.id] = example
 
 
 def _clone_of(text: str) -> tuple[str, Path]:
@@ -166,7 +166,7 @@ def _kept_clone(repo: str) -> GitRepo:
 
 def _write(export: _Export, arguments: ExportArguments, ranking: Ranking, out: GrowingFile) -> None:
     for repo, examples in export.examples.items():
-        waiting = list(_waiting(examples, out, export.skipped))
+        waiting = [example for example in examples.values() if example.id not in out.ids]
         if not waiting or not export.complete:
             continue
         _tell(f"{repo}: {len(waiting)} examples")
@@ -174,24 +174,12 @@ def _write(export: _Export, arguments: ExportArguments, ranking: Ranking, out: G
             exporter = Exporter(
                 export.repos[repo], Path(folder), ranking, arguments.negatives, export.skipped
             )
-            for row in exporter.rows(waiting, lambda example: out.look_at([example.id])):
+            for row in exporter.rows(waiting):
                 if arguments.limit is not None and len(out.ids) >= arguments.limit:
                     export.complete = False
                     break
                 out.add(row)
                 export.added += 1
-
-
-def _waiting(examples: Sequence[Example], out: GrowingFile, skipped: Counter[str]) -> Iterable[Example]:
-    taken: set[str] = set()
-    for example in examples:
-        if example.id in out.ids or example.id in taken:
-            continue
-        taken.add(example.id)
-        if example.id in out.seen:
-            skipped["looked at by an earlier run"] += 1
-            continue
-        yield example
 
 
 def _tell(text: str) -> None:

@@ -128,7 +128,15 @@ def pack_structure(parsed: ParsedFile) -> str:
             parsed.lines,
             int(parsed.has_errors),
             [
-                [int(e.kind is EntityKind.CLASS), e.qualname, e.parent, e.start_line, e.end_line, e.signature, e.returns]
+                [
+                    int(e.kind is EntityKind.CLASS),
+                    e.qualname,
+                    e.parent,
+                    e.start_line,
+                    e.end_line,
+                    e.signature,
+                    e.returns,
+                ]
                 for e in parsed.entities
             ],
             parsed.imports,

@@ -1,6 +1,7 @@
 """Reading what is kept of contents; what this process has just made is not read again."""
 
 import sqlite3
+
 from codeforge.localize.content import Content, unpack_structure
 from codeforge.localize.parsers.base import ParsedFile
 from codeforge.localize.wordtable import WordTable, unpack

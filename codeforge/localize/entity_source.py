@@ -100,5 +100,7 @@ class RepoEntitySource:
 def _defined_names(code: str) -> list[str]:
     """The names that a block defines at any depth; a block that doesn't parse gives those that do."""
     parser = parser_for("block.py")
-    names = [entity.name for entity in parser.parse(code.encode("utf-8", "replace")).entities] if parser else []
+    names = (
+        [entity.name for entity in parser.parse(code.encode("utf-8", "replace")).entities] if parser else []
+    )
     return [*names, *_DEFINED.findall(code)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codeforge.localize.graph.nodes import CLASS, DIRECTORY, FILE, last_part
 from codeforge.localize.signals import changes, failing, lexical, paths, proximity, symbols, traceback
@@ -166,7 +166,7 @@ def entity_table(board: Board, files: Table, file_scores: "Floats") -> Table:
     rows = board.rows
     by_block, place = _standing(board, files, file_scores)
     nodes = _promising(board, by_block)
-    columns = {name: board.column(name)[nodes] for name in OF_ENTITY}
+    columns: dict[str, NDArray[Any]] = {name: board.column(name)[nodes] for name in OF_ENTITY}
     columns[FILE_SCORE] = by_block[rows.block[nodes]]
     columns[FILE_PLACE] = place[rows.block[nodes]]
     strength = board.column(lexical.BODY) + board.column(lexical.HEAD) + board.column(lexical.NAME)

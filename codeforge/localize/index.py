@@ -77,7 +77,9 @@ class CodeIndex:
         return cls(root, contents, snapshot, state, [*opened.notices, *snapshot.notices()])
 
     @classmethod
-    def _recovered(cls, opened: OpenedIndex, root: Path, files: Sequence[str], error: Exception) -> "CodeIndex":
+    def _recovered(
+        cls, opened: OpenedIndex, root: Path, files: Sequence[str], error: Exception
+    ) -> "CodeIndex":
         """Go on after the database failed: anew when it is damaged, in memory when it can't be written."""
         if not isinstance(error, sqlite3.OperationalError):
             discard_index(root)

@@ -96,7 +96,9 @@ def _idf(total: int, holding: int) -> float:
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def _norms(lengths: "NDArray[np.generic]", present: "NDArray[np.bool_]", k1: float, b: float) -> "Floats":
+def _norms(
+    lengths: "NDArray[np.float64] | NDArray[np.int32]", present: "NDArray[np.bool_]", k1: float, b: float
+) -> "Floats":
     """By document the term that grows with its length."""
     import numpy as np
 

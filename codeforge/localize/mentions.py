@@ -85,8 +85,10 @@ class Mentions:
 
     @cached_property
     def words(self) -> dict[str, float]:
-        """Words with their weights for BM25: the first line (an issue's title) counts twice; neighbouring words
-        written together (`tool results` → `tool_results`, `toolresults`) count as the identifiers they may be."""
+        """Words with their weights for BM25: the first line (an issue's title) counts twice; neighbouring
+        words
+        written together (`tool results` → `tool_results`, `toolresults`) count as the identifiers they may
+        be."""
         lines = self.prose.strip().split("\n", 1)
         counts = count_words(self.prose)
         for word, count in count_words(lines[0]).items():

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 MOST_CHANGES = 40
 """With more changed files than this the base is built anew: that costs less than many patches."""
 _MOST_MENTIONS = 60
-"""A name that more files mention is too common: only the files that use the changed file are looked at again."""
+"""A name that more files mention is too common: only the files that use the changed file are looked at
+again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +124,15 @@ def _block_mask(nodes: Nodes, paths: Iterable[str]) -> "NDArray[np.bool_]":
 
     wanted = set(paths)
     blocks = np.array([path in wanted for path in nodes.paths], dtype=np.bool_)
-    return blocks[nodes.block] & (nodes.kind != DIRECTORY)
+    found: NDArray[np.bool_] = blocks[nodes.block] & (nodes.kind != DIRECTORY)
+    return found
 
 
 def _moved(
     base: Base, nodes: Nodes, difference: Changes, first: Mapping[str, int]
 ) -> "tuple[NDArray[np.int32], NDArray[np.int32]]":
-    """By edge of the base, its target's present node (-1: gone); and the sources of edges that lost theirs."""
+    """By edge of the base, its target's present node (-1: gone); and the sources of edges that lost
+    theirs."""
     import numpy as np
 
     moved = np.arange(len(base.nodes), dtype=np.int32)

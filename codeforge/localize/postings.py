@@ -1,4 +1,5 @@
-"""The inverted index: for every word the documents that have it, by field. A document is a node of the graph."""
+"""The inverted index: for every word the documents that have it, by field. A document is a node of the
+graph."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -40,7 +41,8 @@ class Inverted:
         starts: by word where its entries begin, one more at the end; int64.
         heads: by word how many of its entries are of the head field; these come first.
         entries: records (node int32, times uint8), ascending by node within a word and field.
-        lengths: how many words each document has, by field: int32, shape (2, nodes); nodes count from `offset`.
+        lengths: how many words each document has, by field: int32, shape (2, nodes); nodes count from
+        `offset`.
         offset: the first node.
     """
 
@@ -53,7 +55,7 @@ class Inverted:
 
     def rows(self) -> Iterable[tuple[str, int, bytes]]:
         """By word, its row on disk: (word, how many head entries, all entries)."""
-        data = memoryview(self.entries.tobytes())
+        data = self.entries.tobytes()
         size = self.entries.itemsize
         starts, heads = self.starts.tolist(), self.heads.tolist()
         for place, word in enumerate(self.words):
@@ -128,13 +130,15 @@ def _expanded(
     return np.repeat(documents, sizes), flat[np.repeat(starts[tokens], sizes) + within]
 
 
-def _counted(
-    words: _Places, keys: "NDArray[np.int64]", lengths: "Ints", offset: int, nodes: int
-) -> Inverted:
+def _counted(words: _Places, keys: "NDArray[np.int64]", lengths: "Ints", offset: int, nodes: int) -> Inverted:
     import numpy as np
 
     keys.sort()
-    edges = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.zeros(0, np.int64)
+    edges = (
+        np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+        if len(keys)
+        else np.zeros(0, np.int64)
+    )
     times = np.diff(np.append(edges, len(keys)))
     keys = keys[edges]
     fields = keys // nodes
@@ -148,10 +152,14 @@ def _counted(
     entries = _reordered(entries, starts, order)
     sizes = sizes[order]
     starts = np.concatenate(([0], np.cumsum(sizes.sum(axis=1)))).astype(np.int64)
-    return Inverted([names[place] for place in order], starts, sizes[:, HEAD].astype(np.int32), entries, lengths, offset)
+    return Inverted(
+        [names[place] for place in order], starts, sizes[:, HEAD].astype(np.int32), entries, lengths, offset
+    )
 
 
-def _reordered(entries: "NDArray[np.void]", starts: "NDArray[np.int64]", order: list[int]) -> "NDArray[np.void]":
+def _reordered(
+    entries: "NDArray[np.void]", starts: "NDArray[np.int64]", order: list[int]
+) -> "NDArray[np.void]":
     """The entries with their words in another order."""
     import numpy as np
 
@@ -159,7 +167,8 @@ def _reordered(entries: "NDArray[np.void]", starts: "NDArray[np.int64]", order: 
     sizes = np.diff(starts)[places] if len(places) else np.zeros(0, np.int64)
     begins = np.cumsum(sizes) - sizes
     within = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
-    return entries[np.repeat(starts[:-1][places], sizes) + within]
+    found: NDArray[np.void] = entries[np.repeat(starts[:-1][places], sizes) + within]
+    return found
 
 
 class PostingReader:

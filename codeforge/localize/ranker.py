@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from codeforge.localize.scoring import Scored
 
-__all__ = ["FailureSignal", "LocateAnswer", "LocateQuery", "Localizer"]
+__all__ = ["FailureSignal", "Localizer", "LocateAnswer", "LocateQuery"]
 
 _EVIDENCE = (lexical.BODY, lexical.HEAD, lexical.FILE, symbols.SYMBOL, traceback.TRACEBACK, traceback.FAILING)
 _GUESS = 0.01
@@ -53,10 +53,12 @@ class Localizer:
     """Finds where an issue lives in one tree.
 
     Files are scored by the words that they share with the issue, what it names, the call graph around strong
-    hits and the history of the repository; then the entities of the best files by the same signals. Weights are
+    hits and the history of the repository; then the entities of the best files by the same signals. Weights
+    are
     data (`weights.json`). A location's score is its odds relative to those of the best one, in (0, 1].
 
-    The index and the history are kept in `.codeforge/index` below `root` and brought up to date by every call.
+    The index and the history are kept in `.codeforge/index` below `root` and brought up to date by every
+    call.
 
     Args:
         root: the repository root.
@@ -150,7 +152,9 @@ def _guesses(board: Board, query: LocateQuery) -> tuple[Location, ...]:
     words = _words_of_files(board)
     roles = shipped_weights().roles
     nodes = [node for node in board.files.tolist() if query.tests or not board.is_test[node]]
-    nodes.sort(key=lambda node: (-roles.get(ROLES[rows.role[node]], 0.0), -int(words[rows.block[node]]), node))
+    nodes.sort(
+        key=lambda node: (-roles.get(ROLES[rows.role[node]], 0.0), -int(words[rows.block[node]]), node)
+    )
     reason = Reason("prior", "nothing in the text fits; a large source file", _GUESS)
     return tuple(Location(index.graph.entity(node), _GUESS, (reason,)) for node in nodes[: query.limit])
 

@@ -78,7 +78,8 @@ class Explainer:
         return self._reasons(list(self._of_file(row)), score, row_node=int(self.files.table.nodes[row]))
 
     def of_entity(self, entities: Scored, row: int, score: float) -> tuple[Reason, ...]:
-        """The reasons of a row of `entities`: its own, and those of its file as far as they were passed on."""
+        """The reasons of a row of `entities`: its own, and those of its file as far as they were passed
+        on."""
         node = int(entities.table.nodes[row])
         shares = list(_shares(entities, row, self.weights.entities, node))
         passed_on = self.weights.entities.get(FILE_SCORE, 0.0)
@@ -156,7 +157,9 @@ def _shares(scored: Scored, row: int, weights: Mapping[str, float], node: int) -
 
 def _without_crumbs(reasons: list[Reason], score: float) -> tuple[Reason, ...]:
     """Tiny shares go to the first reason: all still add up."""
-    kept = [reason for place, reason in enumerate(reasons) if place == 0 or reason.weight >= _LEAST_SHARE * score]
+    kept = [
+        reason for place, reason in enumerate(reasons) if place == 0 or reason.weight >= _LEAST_SHARE * score
+    ]
     rest = score - sum(reason.weight for reason in kept)
     first = Reason(kept[0].signal, kept[0].detail, kept[0].weight + rest)
     return (first, *kept[1:])

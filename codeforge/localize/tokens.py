@@ -26,7 +26,8 @@ _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 
 
 class _Parts(dict[str, tuple[str, ...]]):
-    """By identifier its words, worked out at the first look-up: a dictionary's own look-up is the fastest way."""
+    """By identifier its words, worked out at the first look-up: a dictionary's own look-up is the fastest
+    way."""
 
     def __missing__(self, identifier: str) -> tuple[str, ...]:
         if len(self) >= _MOST_REMEMBERED:

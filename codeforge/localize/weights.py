@@ -17,7 +17,8 @@ class Weights:
     """Weights of features, in the log odds that a row is what has to change.
 
     Attributes:
-        files, entities: by feature. Those that the training tasks can't teach (tracebacks, failing tests, named
+        files, entities: by feature. Those that the training tasks can't teach (tracebacks, failing tests,
+        named
             files: their texts hold none) are set by hand; the file says which.
         roles: by role of a file, what is added unless the text names the file.
         unparsed: what is added to files whose language has no parser.

@@ -1,6 +1,8 @@
-"""The words of one file's documents: identifiers as they stand there, in columns, and their compact form on disk.
+"""The words of one file's documents: identifiers as they stand there, in columns, and their compact form on
+disk.
 
-Identifiers are split, stemmed and counted later, for all files at once (`postings`): each distinct one is then
+Identifiers are split, stemmed and counted later, for all files at once (`postings`): each distinct one is
+then
 split only once, and counting is one sort of integers.
 """
 

@@ -1,7 +1,7 @@
 """Examples to lines of training data: trees, passages, hard negatives."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,24 +36,18 @@ class Exporter:
     count: int
     skipped: Counter[str] = field(default_factory=Counter)
 
-    def rows(self, examples: Iterable[Example], done: Callable[[Example], None]) -> Iterator[Row]:
-        """A line (`codeforge.localize.dataset.record`) for each example whose tree and gold are there.
-
-        Args:
-            done: is told of each example when its line, if it has one, was taken.
-        """
+    def rows(self, examples: Iterable[Example]) -> Iterator[Row]:
+        """A line (`codeforge.localize.dataset.record`) for each example whose tree and gold are there."""
         trees = TreeFolder(self.repo, self.folder)
         for example in examples:
             try:
                 files = trees.go_to(example.base_commit)
             except GitError:
                 self.skipped["its base commit is not whole in the repository"] += 1
-                done(example)
                 continue
             row = self._row(example, trees.root, files)
             if row is not None:
                 yield row
-            done(example)
 
     def _row(self, example: Example, root: Path, files: Sequence[str]) -> Row | None:
         missing = set(example.gold.files) - set(files)

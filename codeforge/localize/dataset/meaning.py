@@ -4,8 +4,10 @@ import ast
 import textwrap
 import warnings
 from collections.abc import Sequence
+from typing import cast
 
 PYTHON = frozenset({"py", "pyi", "pyw"})
+_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def same_program(path: str, before: Sequence[str], after: Sequence[str]) -> bool:
@@ -17,23 +19,47 @@ def same_program(path: str, before: Sequence[str], after: Sequence[str]) -> bool
         return True
     if path.rpartition(".")[2].lower() not in PYTHON:
         return False
-    old, new = _shape(before), _shape(after)
-    return old is not None and old == new
+    old = _parsed(before)
+    new = _parsed(after) if old is not None else None
+    return old is not None and new is not None and _same(old, new)
 
 
-def _shape(lines: Sequence[str]) -> str | None:
-    """The syntax tree as text, without docstrings and places."""
+def _parsed(lines: Sequence[str]) -> ast.Module | None:
     text = textwrap.dedent("\n".join(line.removesuffix("\r") for line in lines) + "\n")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other people's escapes
-            tree = ast.parse(text)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                node.body = [each for each in node.body if not _is_text(each)]
-        return ast.dump(tree)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two trees are equal but for docstrings and places. Most differ early: nothing is built of them."""
+    waiting: list[tuple[object, object]] = [(one, other)]
+    while waiting:
+        left, right = waiting.pop()
+        if type(left) is not type(right):
+            return False
+        if isinstance(left, ast.AST):
+            waiting.extend(
+                (_member(left, name), _member(cast(ast.AST, right), name)) for name in left._fields
+            )
+        elif isinstance(left, list):
+            others = cast(list[object], right)
+            if len(left) != len(others):
+                return False
+            waiting.extend(zip(left, others, strict=True))
+        elif left != right:
+            return False
+    return True
+
+
+def _member(node: ast.AST, name: str) -> object:
+    value = getattr(node, name, None)
+    if name == "body" and isinstance(node, _WITH_DOCSTRING):
+        return [each for each in value or () if not _is_text(each)]
+    return value
 
 
 def _is_text(statement: ast.stmt) -> bool:

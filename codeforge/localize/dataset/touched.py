@@ -99,7 +99,8 @@ def touched_entities(path: str, base: bytes, edits: Sequence[Edit]) -> Touched |
         return Touched((), ())
     old = language.parser.parse(_source(lines)).entities
     new = language.parser.parse(_source(after)).entities
-    found = _found(old, new, edits) - _only_comments(path, _texts(old, lines), _texts(new, after))
+    found = _found(old, new, edits)
+    found -= _only_comments(path, found, _texts(old, lines), _texts(new, after))
     return Touched(
         *(
             tuple(
@@ -119,12 +120,16 @@ def _texts(entities: Sequence[ParsedEntity], lines: Sequence[str]) -> dict[str, 
 
 
 def _only_comments(
-    path: str, old: Mapping[str, Sequence[Sequence[str]]], new: Mapping[str, Sequence[Sequence[str]]]
+    path: str,
+    names: Collection[str],
+    old: Mapping[str, Sequence[Sequence[str]]],
+    new: Mapping[str, Sequence[Sequence[str]]],
 ) -> set[str]:
-    """The names whose definitions are the same programs before and after."""
+    """Those of `names` whose definitions are the same programs before and after."""
     return {
         name
-        for name, before in old.items()
+        for name in names
+        for before in (old[name],)
         if len(before) == len(after := new.get(name, ()))
         and all(same_program(path, *pair) for pair in zip(before, after, strict=True))
     }

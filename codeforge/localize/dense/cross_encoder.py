@@ -57,12 +57,10 @@ class CrossEncoderReranker:
         return cls(source, model)
 
     def rerank(self, query: str, candidates: Sequence[Passage]) -> Reranked:
-        """See `Reranker.rerank`; what is beyond 512 tokens of query and passage is cut by the model's tokenizer,
-        from the longer of the two."""
+        """See `Reranker.rerank`; the model's tokenizer cuts what is beyond 512 tokens of query and passage, from
+        the longer of the two."""
         if not candidates:
             return Reranked(())
         pairs = [(readable(query), readable(passage.text)) for passage in candidates]
-        found = self._model.predict(
-            pairs, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True
-        )
+        found = self._model.predict(pairs, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
         return Reranked(tuple(float(score) for score in found))

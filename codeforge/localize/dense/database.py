@@ -1,7 +1,7 @@
 """The SQLite file of one encoder's vectors: opened, made anew when damaged, shared by processes.
 
-Every vector is a float16 blob under the digest of its text and the encoder's version, so a row never goes stale: it
-is right or it is not asked for. Two processes that store the same text do no harm.
+Every vector is a float16 blob under the digest of its text and the encoder's version, so a row never goes stale:
+it is right or it is not asked for. Two processes that store the same text do no harm.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ CREATE INDEX vector_used ON vector (used);
 """
 _SECONDS_A_DAY = 86_400
 _FOLLOWER = "~"
-"""Before the number of a file that took a damaged one's place; encoders' names in file names don't have it."""
+"""Before the number of a file that took a damaged one's place; no encoder's name in a file name has it."""
 
 
 def today() -> int:
@@ -90,7 +90,7 @@ class VectorDatabase:
             query = f"SELECT digest, data, used FROM vector WHERE digest IN ({_marks(chunk)})"
             for digest, data, used in self._connection.execute(query, chunk):
                 found[digest] = data
-                if used < day:
+                if used != day:
                     stale.append(digest)
         # Which vectors are in use is only told for `prune`: another writer is not waited for in vain.
         with contextlib.suppress(sqlite3.OperationalError):
@@ -150,12 +150,11 @@ def vectors_path(root: Path, encoder: str) -> Path:
     Raises:
         OSError: the folder can't be made, or a link stands in the way.
     """
-    path = real_folder(ensure_project_dir(root) / "index") / f"dense-{_file_name(encoder)}.db"
-    return path
+    return real_folder(ensure_project_dir(root) / "index") / f"dense-{_file_name(encoder)}.db"
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error says that the file is no good, rather than that it can't be used now or isn't used rightly."""
+    """Whether an error says that the file is no good, not that it can't be used now or is used wrongly."""
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
         return False
     if isinstance(error, sqlite3.OperationalError):

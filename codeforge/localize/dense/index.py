@@ -1,7 +1,7 @@
 """The dense index: vectors of passages, encoded once, searched by meaning.
 
-Bi-encoder retrieval (Reimers & Gurevych 2019, "Sentence-BERT", arXiv:1908.10084): query and passages are encoded
-apart from each other, and the dot product of their unit vectors is their similarity.
+Bi-encoder retrieval (Reimers & Gurevych 2019, "Sentence-BERT", arXiv:1908.10084): query and passages are
+encoded apart from each other, and the dot product of their unit vectors is their similarity.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DenseIndex:
 
     @classmethod
     def open(cls, root: Path, encoder: Encoder) -> DenseIndex:
-        """An empty index of the repository at `root`; `build` will find the vectors that earlier runs left."""
+        """An empty index of the repository at `root`; `build` finds the vectors that earlier runs left."""
         return cls(TextVectors.open(root, encoder))
 
     def __enter__(self) -> DenseIndex:
@@ -84,8 +84,8 @@ class DenseIndex:
             progress: told after each batch. What is encoded stays stored, even if this raises.
 
         Raises:
-            EnvironmentUnavailableError: the encoder fails; what it encoded before is kept, and the index is as
-                it was.
+            EnvironmentUnavailableError: the encoder fails; what it encoded before is kept, and the index is
+                as it was.
         """
         texts: dict[str, str] = {}
         for passage in passages:

@@ -96,8 +96,8 @@ def load_model(source: ModelSource, load: Loader) -> Any:
     try:
         with _quiet():
             return _load(source, load)
-    # The libraries raise OSError for a model that isn't there, ValueError for one that wants to run its own code
-    # or is of another kind, and the errors of their HTTP client, which are OSErrors or RuntimeErrors.
+    # The libraries raise OSError for a model that isn't there, ValueError for one that wants to run its own
+    # code or is of another kind, and the errors of their HTTP client, which are OSErrors or RuntimeErrors.
     except (OSError, ValueError, RuntimeError, ImportError, KeyError, AttributeError, TypeError) as error:
         raise EnvironmentUnavailableError(
             f"The model {source.name} can't be loaded: {_first_line(error)}",
@@ -156,7 +156,7 @@ def _hint(source: ModelSource, error: BaseException) -> str:
     if source.is_local:
         return "check that the folder holds a complete sentence-transformers model"
     if _is_offline():
-        return "HF_HUB_OFFLINE is set and the model isn't in the cache: unset it once, or use `minilm` or a folder"
+        return "HF_HUB_OFFLINE is set and the model isn't cached: unset it once, or use `minilm` or a folder"
     return "check the name and the connection; without one use `minilm` or a local folder"
 
 

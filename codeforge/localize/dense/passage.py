@@ -1,12 +1,13 @@
 """What an encoder or a reranker reads of an entity: a key and a text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import NamedTuple
 
-BODY_LINES = 20
+BODY_LINES = 24
 MOST_CHARS = 2_000
-"""Most encoders stop reading at 256 or 512 tokens; what lies beyond this many characters none of them sees."""
+"""Most encoders stop reading at 256 or 512 tokens: what lies beyond this, none of them sees."""
 _MARKS = " \t\"'`#/*-,:;(){}"
 
 
@@ -22,19 +23,17 @@ class Passage(NamedTuple):
     text: str
 
 
-def passage_text(qualname: str, signature: str, docstring: str, code: str) -> str:
-    """The text of an entity: its qualified name, signature, docstring and the first lines of its body.
+def passage_text(name: str, signature: str, lines: Sequence[str]) -> str:
+    """The text of an entity: its name, its signature and the first lines of its source.
 
     Args:
-        qualname: the name (of a file, its path).
+        name: says what and where it is.
         signature: its header, one line of text; may be empty.
-        docstring: its documentation; may be empty.
-        code: its source; lines at its head that the signature or the docstring have said already are left
-            out, so that they don't use up what the encoder reads.
+        lines: its source, with what documents it; blank lines, and those at its head that the signature has said
+            already, are left out, so that they don't use up what the encoder reads.
     """
-    body = [line for line, _ in zip(_unsaid(code, f"{signature}\n{docstring}"), range(BODY_LINES), strict=False)]
-    parts = (qualname, signature, docstring.strip(), "\n".join(body))
-    return "\n".join(part for part in parts if part)[:MOST_CHARS]
+    body = islice(_unsaid(lines, signature), BODY_LINES)
+    return "\n".join(part for part in (name, signature, *body) if part)[:MOST_CHARS]
 
 
 def text_digest(version: str, text: str) -> bytes:
@@ -44,11 +43,10 @@ def text_digest(version: str, text: str) -> bytes:
     return digest.digest()
 
 
-def _unsaid(code: str, said: str) -> Iterator[str]:
-    """The lines of `code` that aren't blank, without those at its head that `said` holds."""
+def _unsaid(lines: Iterable[str], said: str) -> Iterator[str]:
     known = "".join(said.split())
     at_head = True
-    for line in code.splitlines():
+    for line in lines:
         bare = "".join(line.split())
         if not bare:
             continue
@@ -57,4 +55,4 @@ def _unsaid(code: str, said: str) -> Iterator[str]:
             if bare.strip(_MARKS) in known:
                 continue
             at_head = False
-        yield line
+        yield line.rstrip()

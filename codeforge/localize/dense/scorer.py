@@ -84,7 +84,9 @@ class DenseScorer:
         digests = [self._vectors.digest(passage.text) for passage in candidates]
         texts = {digest: passage.text for digest, passage in zip(digests, candidates, strict=True)}
         found = self._vectors.fetch(texts, progress=progress).vectors
-        scores: Vectors = self._vectors.matrix([found[digest] for digest in digests]) @ self._vectors.query(text)
+        scores: Vectors = self._vectors.matrix([found[digest] for digest in digests]) @ self._vectors.query(
+            text
+        )
         return scores
 
     def prune(self) -> int:

@@ -51,11 +51,11 @@ class CodeGraph:
 
     def role(self, node: int) -> FileRole:
         """What the node's file is for."""
-        return ROLES[self.rows.role[node]]
+        return ROLES[int(self.rows.role[node])]
 
     def path(self, node: int) -> str:
         """The file of a node (a directory's own path)."""
-        return self.rows.paths[self.rows.block[node]]
+        return self.rows.paths[int(self.rows.block[node])]
 
     @cached_property
     def files(self) -> Mapping[str, int]:
@@ -72,7 +72,12 @@ class CodeGraph:
 
         rows = self.rows
         found = np.flatnonzero(rows.alive & (rows.kind == kind)).tolist()
-        return dict(sorted((rows.paths[block], node) for node, block in zip(found, rows.block[found].tolist(), strict=True)))
+        return dict(
+            sorted(
+                (rows.paths[block], node)
+                for node, block in zip(found, rows.block[found].tolist(), strict=True)
+            )
+        )
 
     def block(self, file: int) -> range:
         """The nodes of a file: itself, then its entities in source order."""
@@ -131,7 +136,7 @@ class CodeGraph:
             block: (f"{path}/" if rows.kind[rows.first[block]] == DIRECTORY and path else path)
             for block, path in enumerate(rows.paths)
         }
-        return sorted(alive, key=lambda node: (keys[rows.block[node]], node))
+        return sorted(alive, key=lambda node: (keys[int(rows.block[node])], node))
 
     @cached_property
     def _forward(self) -> "Ints":
@@ -164,7 +169,9 @@ class CodeGraph:
             found += self._ends(places, relations, weak, forward=True)
         if direction is not Direction.FORWARD:
             order, starts = self._backward
-            found += self._ends(order[starts[node] : starts[node + 1]].tolist(), relations, weak, forward=False)
+            found += self._ends(
+                order[starts[node] : starts[node + 1]].tolist(), relations, weak, forward=False
+            )
         return found
 
     def _ends(

@@ -49,7 +49,11 @@ def edges_of(links: Iterable[Link], first: Callable[[str], int]) -> Edges:
     import numpy as np
 
     rows = [
-        (first(source[0]) + source[1], first(target[0]) + target[1], _NUMBER[relation] + (WEAK if weak else 0))
+        (
+            first(source[0]) + source[1],
+            first(target[0]) + target[1],
+            _NUMBER[relation] + (WEAK if weak else 0),
+        )
         for source, target, relation, weak in links
     ]
     table = np.array(rows, dtype=np.int32).reshape(-1, 3)
@@ -70,7 +74,8 @@ def together(*parts: Edges) -> Edges:
 
 
 def completed(nodes: Nodes, linked: Edges) -> Edges:
-    """`linked` with the edges that follow from others: contains (from the nodes' parents), and tests (what the
+    """`linked` with the edges that follow from others: contains (from the nodes' parents), and tests (what
+    the
     code of test files invokes or imports of other code). Sorted by source, relation and target."""
     import numpy as np
 

@@ -25,14 +25,87 @@ class Link(NamedTuple):
 def _common_names() -> frozenset[str]:
     """Names of built-in functions and of methods of built-in types: of a call that can't be resolved they say
     nothing about which namesake is meant."""
-    types = (str, bytes, list, dict, set, tuple, int, float, type(""), memoryview, object, BaseException)
+    types = (str, bytes, list, dict, set, tuple, int, float, str, memoryview, object, BaseException)
     names = {name for kind in types for name in dir(kind)} | set(dir(builtins))
     more = (
-        *("read write close open seek flush readline readlines writelines fileno name send throw put").split(),
-        *("map filter reduce forEach push slice splice concat includes then catch finally toString").split(),
-        *("match search group groups sub findall start end span run main test cancel wait submit").split(),
-        *("len size begin end string unwrap clone into iter collect to_string ok err is_some println").split(),
-        *("equals hashCode length contains isEmpty add get set put printf print").split(),
+        *[
+            "read",
+            "write",
+            "close",
+            "open",
+            "seek",
+            "flush",
+            "readline",
+            "readlines",
+            "writelines",
+            "fileno",
+            "name",
+            "send",
+            "throw",
+            "put",
+        ],
+        *[
+            "map",
+            "filter",
+            "reduce",
+            "forEach",
+            "push",
+            "slice",
+            "splice",
+            "concat",
+            "includes",
+            "then",
+            "catch",
+            "finally",
+            "toString",
+        ],
+        *[
+            "match",
+            "search",
+            "group",
+            "groups",
+            "sub",
+            "findall",
+            "start",
+            "end",
+            "span",
+            "run",
+            "main",
+            "test",
+            "cancel",
+            "wait",
+            "submit",
+        ],
+        *[
+            "len",
+            "size",
+            "begin",
+            "end",
+            "string",
+            "unwrap",
+            "clone",
+            "into",
+            "iter",
+            "collect",
+            "to_string",
+            "ok",
+            "err",
+            "is_some",
+            "println",
+        ],
+        *[
+            "equals",
+            "hashCode",
+            "length",
+            "contains",
+            "isEmpty",
+            "add",
+            "get",
+            "set",
+            "put",
+            "printf",
+            "print",
+        ],
     )
     return frozenset(names | set(more))
 
@@ -40,7 +113,8 @@ def _common_names() -> frozenset[str]:
 COMMON_NAMES = _common_names()
 
 Namesakes = Callable[[str], Sequence[tuple[str, int, bool]]]
-"""By last name part, the functions and classes that have it: (path, ordinal, whether no other is around it)."""
+"""By last name part, the functions and classes that have it: (path, ordinal, whether no other is around
+it)."""
 
 
 class Linker:

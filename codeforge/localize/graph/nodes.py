@@ -111,9 +111,7 @@ class _Columns:
         block, role = self._blocks + len(self.paths) - 1, self.rows[-1][5]
         for entity in parsed.entities:
             number = _KIND_NUMBER[entity.kind]
-            self.rows.append(
-                (block, number, node + entity.parent, entity.start_line, entity.end_line, role)
-            )
+            self.rows.append((block, number, node + entity.parent, entity.start_line, entity.end_line, role))
             self.names.append(entity.qualname)
             self.signatures.append(entity.signature)
 

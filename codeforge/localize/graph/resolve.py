@@ -162,7 +162,8 @@ class Resolver:
             value = self._made(scope, owner, made, depth)
             parts = [part for part in rest.split(".") if part]
         else:
-            value, parts = self._head(scope, owner, chain.split("."), depth)
+            value, rest_parts = self._head(scope, owner, chain.split("."), depth)
+            parts = list(rest_parts)
         for part in parts:
             if value is None or value is FOREIGN:
                 return value

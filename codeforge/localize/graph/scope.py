@@ -110,7 +110,8 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
 
 
 def _attributes(parsed: ParsedFile, rules: LanguageRules) -> dict[int, dict[str, str]]:
-    """Types of attributes by class: bound in its body, or through the object in a method. The first counts."""
+    """Types of attributes by class: bound in its body, or through the object in a method. The first
+    counts."""
     found: dict[int, dict[str, str]] = {}
     for owner, name, kind in parsed.hints:
         if owner == 0:

@@ -5,7 +5,7 @@ A language is one folder beside this file: `language.toml` (its version, extensi
 names things, reads imports and finds modules). Nothing else knows of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -134,8 +134,20 @@ class FileTree(Protocol):
         ...
 
 
+class Repair(NamedTuple):
+    """A broken file without what is broken.
+
+    Attributes:
+        source: the same bytes in the same places, except for what was blanked (and the least that stands for it).
+        blanked: the bytes that were blanked, as (start, end).
+    """
+
+    source: bytes
+    blanked: Sequence[tuple[int, int]]
+
+
 class LanguageRules(Protocol):
-    """What a language's folder exports as `RULES`.
+    """What a language's folder exports as `RULES`. A class that inherits from it has the defaults.
 
     Attributes:
         instances: names by which a method refers to its own object or class (`self`, `cls`; `this`).
@@ -161,6 +173,11 @@ class LanguageRules(Protocol):
         The module `""` is the importer itself: what it imports from there it exports by another name."""
         ...
 
+    def repaired(self, source: bytes, parses: Callable[[bytes], bool]) -> Repair | None:
+        """What to parse in place of a `source` that has errors, where the grammar's own way to go on after one
+        loses too much; `None` to leave it at that. `parses` tells whether some source has no error."""
+        return None
+
 
 class Parser(Protocol):
     """Takes source text of one language apart."""
@@ -182,6 +199,7 @@ class Language:
         function: the function of that module that gives the grammar.
         family: languages of one family use each other's code (JavaScript and TypeScript, C and C++).
         queries: the files with its tree-sitter query, relative to its folder.
+        comments: the marks with which comments begin.
     """
 
     name: str
@@ -191,6 +209,7 @@ class Language:
     function: str
     family: str
     queries: tuple[str, ...]
+    comments: tuple[str, ...]
 
     @property
     def tag(self) -> str:
@@ -229,6 +248,7 @@ def languages() -> Mapping[str, Language]:
                 grammar["function"],
                 data.get("family", described.parent.name),
                 tuple(grammar.get("queries", ("query.scm",))),
+                tuple(data.get("comments", ("//", "/*"))),
             )
             found.update(dict.fromkeys(language.extensions, language))
     return found

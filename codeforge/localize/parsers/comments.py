@@ -1,7 +1,8 @@
-"""Documentation that stands in comments above a definition."""
+"""Comments: documentation that stands above a definition, and how to read past them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from codeforge.localize.parsers.source import Source
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 _MARKS = re.compile(r"^[ \t]*(?:///?!?|/\*[*!]?|\*/|\*(?!/)|#+)[ \t]?|\s*\*/\s*$", re.MULTILINE)
 _LONGEST = 4000
+_STRING = r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+_FORMS = {"#": r"#[^\n]*", "//": r"//[^\n]*", "/*": r"/\*.*?(?:\*/|\Z)"}
 
 
 class Comments:
@@ -47,3 +50,23 @@ class Comments:
         if not texts:
             return ""
         return _MARKS.sub("", "\n".join(reversed(texts)))[:_LONGEST].replace("\0", "").strip()
+
+
+@cache
+def comment_remover(marks: tuple[str, ...]) -> Callable[[str], str]:
+    """What takes the comments out of a few lines of code.
+
+    Args:
+        marks: with which comments begin: `#`, `//` (up to the end of the line) or `/*`.
+
+    Raises:
+        KeyError: another mark.
+    """
+    pattern = re.compile("|".join([_STRING, *(_FORMS[mark] for mark in marks)]), re.DOTALL)
+
+    def remove(code: str) -> str:
+        if not any(mark in code for mark in marks):
+            return code
+        return pattern.sub(lambda found: found["string"] or " ", code)
+
+    return remove

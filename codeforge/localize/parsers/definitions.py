@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from codeforge.localize.model import EntityKind
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _OUTER, _FUNCTION, _CLASS, _SCOPE = range(4)
 _CAPTURES = (("outer", _OUTER), ("function", _FUNCTION), ("class", _CLASS), ("scope", _SCOPE))
+DEFINING = frozenset(
+    (*(name for name, _ in _CAPTURES), "attribute", "name", "owner", "body", "doc", "returns")
+)
+"""The captures that make definitions; the others say what is used where."""
 _KINDS = (None, EntityKind.FUNCTION, EntityKind.CLASS, None)
 _LONGEST_SIGNATURE = 400
 _GENERICS = re.compile(r"<[^<>]*>")
@@ -55,15 +59,22 @@ class Definition:
 class Definitions:
     """The definitions that a query found in a file.
 
+    Args:
+        source: the file.
+        captured: what the query found.
+        without_comments: takes the comments out of a signature.
+
     Attributes:
+        source: as given.
         found: in source order.
         count: how many of them are entities.
         positions, ordinals: from byte `positions[n]` on (up to the next) the innermost entity is
             `ordinals[n]`; the first position is before the file, the last behind it.
     """
 
-    def __init__(self, source: Source, captured: "Captured") -> None:
-        self._source = source
+    def __init__(self, source: Source, captured: "Captured", without_comments: Callable[[str], str]) -> None:
+        self.source = source
+        self._without_comments = without_comments
         self._captured = captured
         self.found: list[Definition] = []
         self.positions: list[int] = [-1]
@@ -113,7 +124,7 @@ class Definitions:
     def _arrange(self) -> None:
         """Find what is inside what, and on which lines it stands, in one sweep over all starts and ends."""
         found, positions, inner = self.found, self.positions, self._inner
-        count = self._source.data.count
+        count = self.source.data.count
         attributes = self._attributes()
         pending: dict[int, int] = {}
         before = (-1, 0)
@@ -149,19 +160,19 @@ class Definitions:
             row += count(b"\n", last, item.end)
             last = item.end
             self._close(item, row)
-        positions.append(len(self._source.data) + 1)
+        positions.append(len(self.source.data) + 1)
         inner.append(-1)
 
     def _close(self, item: Definition, row: int) -> None:
         """A definition has ended on a row (0-based)."""
-        item.last = max(item.first, row + (not self._source.data.startswith(b"\n", item.end - 1)))
+        item.last = max(item.first, row + (not self.source.data.startswith(b"\n", item.end - 1)))
         self.positions.append(item.end)
         self._inner.append(item.around)
 
     def _attributes(self) -> dict[int, int]:
         """By the place where the thing after it starts, the start of an attribute."""
         starts: dict[int, int] = {}
-        data = self._source.data
+        data = self.source.data
         for node in self._captured.get("attribute", ()):
             end = node.end_byte
             while end < len(data) and data[end] in b" \t\n\r":
@@ -170,7 +181,7 @@ class Definitions:
         return starts
 
     def _name(self) -> None:
-        between, at = self._source.between, self.at
+        between, at = self.source.between, self.at
         for node in self._captured.get("name", ()):
             start = node.start_byte
             item = at(start)
@@ -202,10 +213,12 @@ class Definitions:
         self.count = ordinal
 
     def _describe(self) -> None:
-        between, at = self._source.between, self.at
+        between, at = self.source.between, self.at
         for node in self._captured.get("body", ()):
             start = node.start_byte
             item = at(start)
+            while item is not None and item.start == start:  # it begins the body of the one around it
+                item = self.found[item.around] if item.around >= 0 else None
             if item is not None and item.body < 0:
                 item.body = start
         for node in self._captured.get("doc", ()):
@@ -218,7 +231,7 @@ class Definitions:
                 item.returns = type_of(between(node.start_byte, node.end_byte))
         comments = self._captured.get("comment")
         if comments:
-            read = Comments(self._source, comments)
+            read = Comments(self.source, comments)
             for item in self.found:
                 if not item.doc and item.kind is not None:
                     item.doc = read.above(item.start, item.first)
@@ -226,8 +239,9 @@ class Definitions:
     def _entity(self, item: Definition) -> ParsedEntity:
         kind = item.kind
         assert kind is not None
-        head = self._source.between(item.node, item.body if item.body >= 0 else item.end)
-        signature = " ".join(head[: 4 * _LONGEST_SIGNATURE].split())[:_LONGEST_SIGNATURE]
+        head = self.source.between(item.node, item.body if item.body >= 0 else item.end)
+        head = self._without_comments(head[: 4 * _LONGEST_SIGNATURE])
+        signature = " ".join(head.split())[:_LONGEST_SIGNATURE]
         return ParsedEntity(
             kind,
             item.qualname,

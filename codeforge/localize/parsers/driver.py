@@ -35,7 +35,8 @@ from codeforge.localize.parsers.base import (
     TypeHint,
     query_of,
 )
-from codeforge.localize.parsers.definitions import Definitions
+from codeforge.localize.parsers.comments import comment_remover
+from codeforge.localize.parsers.definitions import DEFINING, Definitions
 from codeforge.localize.parsers.expressions import LONGEST_CHAIN, chain_of, made_type, type_of
 from codeforge.localize.parsers.pairs import Pairing, Span, paired, shared
 from codeforge.localize.parsers.source import Source
@@ -63,6 +64,7 @@ class TreeSitterParser:
         self._query = Query(grammar, query_of(language))
         self._cursor = QueryCursor
         self._rules = language.rules
+        self._without_comments = comment_remover(language.comments)
         # The same few expressions are called everywhere.
         self._chains: dict[str, str] = {}
 
@@ -70,22 +72,56 @@ class TreeSitterParser:
         """See `Parser`."""
         root = self._parser.parse(source).root_node
         captured = self._cursor(self._query).captures(root)
+        if root.has_error:
+            captured = self._repaired(source, captured)
         if len(self._chains) > _REMEMBERED:
             self._chains.clear()
-        return _Reading(source, captured, self._rules, self._chains).result(root.has_error)
+        definitions = Definitions(Source(source), captured, self._without_comments)
+        return _Reading(definitions, captured, self._rules, self._chains).result(root.has_error)
+
+    def _parses(self, source: bytes) -> bool:
+        return not self._parser.parse(source).root_node.has_error
+
+    def _repaired(self, source: bytes, captured: "Captured") -> "Captured":
+        """What is found without what is broken, and what can be read in that; `captured` when that is more."""
+        repair = self._rules.repaired(source, self._parses)
+        if repair is None:
+            return captured
+        found = self._cursor(self._query).captures(self._parser.parse(repair.source).root_node)
+        if _defined(found) < _defined(captured):
+            return captured
+        for start, end in repair.blanked:
+            for name, nodes in self._cursor(self._query).captures(self._part(source, start, end)).items():
+                if name not in DEFINING:
+                    found.setdefault(name, []).extend(nodes)
+        return found
+
+    def _part(self, source: bytes, start: int, end: int) -> "Node":
+        """The tree of some bytes only, in their places."""
+        from tree_sitter import Point, Range
+
+        start += len(source[start:end]) - len(source[start:end].lstrip())
+        points = [
+            Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)
+        ]
+        self._parser.included_ranges = [Range(*points, start, end)]
+        try:
+            return self._parser.parse(source).root_node
+        finally:
+            self._parser.included_ranges = []
 
 
 class _Reading:
     """One file being read."""
 
     def __init__(
-        self, source: bytes, captured: "Captured", rules: LanguageRules, chains: dict[str, str]
+        self, definitions: Definitions, captured: "Captured", rules: LanguageRules, chains: dict[str, str]
     ) -> None:
-        self._source = Source(source)
+        self._source = definitions.source
         self._captured = captured
         self._rules = rules
         self._chains = chains
-        self._definitions = Definitions(self._source, captured)
+        self._definitions = definitions
         self._cut = {node.end_byte: node.start_byte for node in captured.get("arguments", ())}
 
     def result(self, has_errors: bool) -> ParsedFile:
@@ -223,6 +259,11 @@ class _Reading:
             if len(expression) <= LONGEST_CHAIN:
                 self._chains[expression] = chain
         return chain
+
+
+def _defined(captured: "Captured") -> int:
+    """How many definitions were found."""
+    return len(captured.get("function", ())) + len(captured.get("class", ()))
 
 
 def _spans(nodes: "Sequence[Node]") -> list[Span]:

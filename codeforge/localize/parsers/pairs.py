@@ -16,7 +16,8 @@ def paired(names: Sequence[Span], values: Sequence[Span]) -> Iterable[tuple[Span
 
 
 def shared(names: Sequence[Span], types: Sequence[Span]) -> Iterator[tuple[Span, Span]]:
-    """Pair names with types, where one type may stand for several names: those before it, or, in languages that
+    """Pair names with types, where one type may stand for several names: those before it, or, in languages
+    that
     begin with the type, those behind it."""
     marks = _marked(names, types)
     if marks and not marks[0][2]:

@@ -1,4 +1,5 @@
-"""What the history of the repository says: files changed of late, for reasons like the issue's, and together."""
+"""What the history of the repository says: files changed of late, for reasons like the issue's, and
+together."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
 RECENT, SIMILAR, TOGETHER = "recent", "similar_changes", "changed_together"
 SIMILAR_FUNCTION = "similar_changes_here"
-_DEFINED = re.compile(r"(?:def|class|func|fn|function|interface|struct|enum|trait|impl)\s+(?:\([^)]*\)\s*)?(\w+)")
+_DEFINED = re.compile(
+    r"(?:def|class|func|fn|function|interface|struct|enum|trait|impl)\s+(?:\([^)]*\)\s*)?(\w+)"
+)
 _LEADERS = 5
 _COMPANIONS = 12
 

@@ -36,9 +36,10 @@ def _score_names(board: Board) -> None:
     column = board.column(NAME)
     rows = board.rows
     promising = (board.nodes[HEAD] + board.nodes[BODY]) * (board.is_entity & ~board.is_test)
-    best = np.argpartition(-promising, min(CANDIDATES, len(promising) - 1))[:CANDIDATES] if len(promising) else []
+    order = np.argpartition(-promising, min(CANDIDATES, len(promising) - 1)) if len(promising) else promising
+    best: list[int] = order[:CANDIDATES].tolist()
     wanted = board.mentions.words
-    for node in np.asarray(best).tolist():
+    for node in best:
         words = set(parts_of(last_part(rows.names[node]))) if promising[node] > 0 else set()
         if len(words) > 1:
             words = {word for word in words if "_" not in word}

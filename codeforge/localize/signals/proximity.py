@@ -29,7 +29,11 @@ def score(board: Board, strength: "Floats") -> None:
     kind = edges.relation % WEAK
     weight = _shares(edges.relation)
     direct = ~board.is_test[edges.source] & ~board.is_test[edges.target]
-    for name, relation, backward in ((CALLEES, INVOKES, False), (CALLERS, INVOKES, True), (SUBCLASSES, INHERITS, True)):
+    for name, relation, backward in (
+        (CALLEES, INVOKES, False),
+        (CALLERS, INVOKES, True),
+        (SUBCLASSES, INHERITS, True),
+    ):
         mask = direct & (kind == relation)
         _pass_on(board, name, strength, mask, weight, backward=backward)
     _pass_on(board, TESTED, strength, kind == TESTS, weight, backward=False)
@@ -63,7 +67,9 @@ def _rank(board: Board, strength: "Floats") -> "Floats":
     seeds = _seeds(strength)
     rank = seeds.copy()
     for _ in range(ROUNDS):
-        moved = np.bincount(target, weight * rank[source], count) + np.bincount(source, weight * rank[target], count)
+        moved = np.bincount(target, weight * rank[source], count) + np.bincount(
+            source, weight * rank[target], count
+        )
         rank = (1 - WALK) * seeds + WALK * moved
     return np.asarray(rank - (1 - WALK) * seeds, dtype=np.float32)
 
@@ -74,11 +80,17 @@ def _seeds(strength: "Floats") -> "NDArray[np.float64]":
 
     least = np.partition(strength, -SEEDS)[-SEEDS] if len(strength) > SEEDS else 0.0
     kept = np.where(strength >= max(float(least), 1e-9), strength, 0).astype(np.float64) ** 2
-    return kept / kept.sum()
+    return np.asarray(kept / kept.sum())
 
 
 def _pass_on(
-    board: Board, name: str, strength: "Floats", mask: "NDArray[np.bool_]", weight: "Floats", *, backward: bool
+    board: Board,
+    name: str,
+    strength: "Floats",
+    mask: "NDArray[np.bool_]",
+    weight: "Floats",
+    *,
+    backward: bool,
 ) -> None:
     """Every node gets the largest strength among its neighbours; less from a neighbour that has many."""
     import numpy as np

@@ -5,7 +5,8 @@ from math import sqrt
 from codeforge.localize.signals.board import Board
 
 SYMBOL, EXACT, PROSE, OWNER = "symbol", "exact_symbol", "prose", "owner"
-"""A name of code; one that only a single entity has, or with its owner; an ordinary word that is a name too; a
+"""A name of code; one that only a single entity has, or with its owner; an ordinary word that is a name
+too; a
 member of what is named."""
 QUALIFIED = 1.25
 _MOST_NAMES = 800

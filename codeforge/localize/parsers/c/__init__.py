@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from codeforge.localize.parsers.base import FileTree, Import
+from codeforge.localize.parsers.base import FileTree, Import, LanguageRules
 from codeforge.localize.parsers.paths import joined, nearest
 
 _SOURCES = (".c", ".cc", ".cpp", ".cxx")
 
 
-class CRules:
+class CRules(LanguageRules):
     """Implements `LanguageRules`. What an included file declares is defined in it, in its folder, or in the
     only source file of the same name."""
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeforge.localize.parsers.base import FileTree, Import
+from codeforge.localize.parsers.base import FileTree, Import, LanguageRules
 from codeforge.localize.parsers.paths import joined
 
 _SPEC = re.compile(r"(?:(?P<alias>[\w.]+)\s+)?[\"`](?P<module>[^\"`]*)[\"`]")
@@ -16,7 +16,7 @@ strconv strings structs sync syscall testing text time unicode unique unsafe wea
 _STANDARD = frozenset(_STANDARD_NAMES.split())
 
 
-class GoRules:
+class GoRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances: frozenset[str] = frozenset()

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeforge.localize.parsers.base import FileTree, Import
+from codeforge.localize.parsers.base import FileTree, Import, LanguageRules
 from codeforge.localize.parsers.paths import nearest
 
 _IMPORT = re.compile(r"import\s+(?P<static>static\s+)?(?P<name>[\w.\s]+?)(?P<star>\.\s*\*)?\s*;?\s*$")
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-class JavaRules:
+class JavaRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("this",))

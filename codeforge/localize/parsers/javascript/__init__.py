@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeforge.localize.parsers.base import FileTree, Import
+from codeforge.localize.parsers.base import FileTree, Import, LanguageRules
 from codeforge.localize.parsers.paths import joined, only
 
 _COMMENTS = re.compile(r"/\*.*?\*/|(?<![:'\"/])//[^\n]*", re.DOTALL)
@@ -34,7 +34,7 @@ _NOT_BOUND = frozenset(
 _WRITTEN_AS = re.compile(r"\.[cm]?jsx?$")
 
 
-class EcmaScriptRules:
+class EcmaScriptRules(LanguageRules):
     """Implements `LanguageRules`.
 
     What a file exports under another name than it has is told by imports from `""`, the file itself.

@@ -1,15 +1,15 @@
 """Python."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from codeforge.localize.parsers.base import FileTree, Import
+from codeforge.localize.parsers.base import FileTree, Import, LanguageRules, Repair
 
 _FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\s*(.*)", re.DOTALL)
 _NO_NAMES = re.compile(r"#[^\n]*|[()\\]")
 
 
-class PythonRules:
+class PythonRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("self", "cls"))
@@ -48,6 +48,12 @@ class PythonRules:
         if not stem:
             return ()
         return _absolute(tree, folder, stem)
+
+    def repaired(self, source: bytes, parses: Callable[[bytes], bool]) -> Repair | None:
+        """See `LanguageRules`."""
+        from codeforge.localize.parsers.python.repair import repaired
+
+        return repaired(source, parses)
 
 
 def _at(tree: FileTree, stem: str) -> Sequence[str]:

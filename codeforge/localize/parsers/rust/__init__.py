@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeforge.localize.parsers.base import FileTree, Import
+from codeforge.localize.parsers.base import FileTree, Import, LanguageRules
 
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _HEAD = re.compile(r"^(?:pub\s*(?:\([^)]*\)\s*)?)?(use|mod|extern\s+crate)\b\s*", re.DOTALL)
@@ -12,7 +12,7 @@ _OWNERS = frozenset(("mod.rs", *_ROOTS))
 _STANDARD = frozenset(("std", "core", "alloc", "proc_macro", "test"))
 
 
-class RustRules:
+class RustRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("self", "Self"))

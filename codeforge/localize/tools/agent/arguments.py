@@ -59,7 +59,7 @@ def _meant(value: object, schema: Mapping[str, Any]) -> object:
 
 
 def _problems(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[str]:
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator
 
     known = list(spec.parameters["properties"])
     for name in arguments:
