@@ -57,7 +57,8 @@ class CrossEncoderReranker:
         return cls(source, model)
 
     def rerank(self, query: str, candidates: Sequence[Passage]) -> Reranked:
-        """See `Reranker.rerank`; the model's tokenizer cuts what is beyond 512 tokens of query and passage, from
+        """See `Reranker.rerank`; the model's tokenizer cuts what is beyond 512 tokens of query and passage,
+        from
         the longer of the two."""
         if not candidates:
             return Reranked(())

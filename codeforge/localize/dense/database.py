@@ -1,6 +1,7 @@
 """The SQLite file of one encoder's vectors: opened, made anew when damaged, shared by processes.
 
-Every vector is a float16 blob under the digest of its text and the encoder's version, so a row never goes stale:
+Every vector is a float16 blob under the digest of its text and the encoder's version, so a row never goes
+stale:
 it is right or it is not asked for. Two processes that store the same text do no harm.
 """
 

@@ -12,7 +12,8 @@ def reciprocal_rank_fusion(
 ) -> tuple[tuple[str, float], ...]:
     """Fuse rankings by reciprocal rank (Cormack, Clarke & Büttcher 2009, SIGIR, eq. 1).
 
-    score(d) = Σ over rankings r of weight_r / (k + rank_r(d)), ranks from 1; a ranking without d adds nothing.
+    score(d) = Σ over rankings r of weight_r / (k + rank_r(d)), ranks from 1; a ranking without d adds
+    nothing.
     Only ranks count, so scores of any scales can be fused.
 
     Args:

@@ -18,7 +18,8 @@ class Stages:
     """How much each stage passes on.
 
     Attributes:
-        filtered: candidates of the cheap ranking that are compared by meaning; the rest keeps its order behind
+        filtered: candidates of the cheap ranking that are compared by meaning; the rest keeps its order
+        behind
             them.
         reranked: of the fused ranking, how many a reranker reads.
         cheap_weight, dense_weight: of the two rankings in the fusion.
@@ -93,7 +94,9 @@ class HybridRetriever:
         unique = list({passage.key: passage for passage in reversed(candidates)}.values())[::-1]
         filtered = unique[: max(0, self._stages.filtered)]
         fused = self._fused(text, filtered, progress)
-        rest = [Hit(passage.key, rank) for rank, passage in enumerate(unique[len(filtered) :], len(filtered) + 1)]
+        rest = [
+            Hit(passage.key, rank) for rank, passage in enumerate(unique[len(filtered) :], len(filtered) + 1)
+        ]
         ordered, notices = self._reranked(text, fused, {passage.key: passage for passage in filtered})
         return HybridAnswer((*ordered, *rest), notices)
 

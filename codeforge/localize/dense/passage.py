@@ -29,7 +29,8 @@ def passage_text(name: str, signature: str, lines: Sequence[str]) -> str:
     Args:
         name: says what and where it is.
         signature: its header, one line of text; may be empty.
-        lines: its source, with what documents it; blank lines, and those at its head that the signature has said
+        lines: its source, with what documents it; blank lines, and those at its head that the signature has
+        said
             already, are left out, so that they don't use up what the encoder reads.
     """
     body = islice(_unsaid(lines, signature), BODY_LINES)

@@ -1,4 +1,5 @@
-"""Similarity of a few candidates to a text: the dense signal of a ranker that has found them by cheaper means."""
+"""Similarity of a few candidates to a text: the dense signal of a ranker that has found them by cheaper
+means."""
 
 from __future__ import annotations
 
