@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codeforge.localize.contents import Contents
 from codeforge.localize.graph.edges import Edges, edges_of, together
@@ -141,8 +141,8 @@ def read_base(connection: sqlite3.Connection) -> Base | None:
     data = dict(connection.execute("SELECT name, data FROM base"))
     if bytes(data.get("version", b"")).decode() != _version():
         return None
-    arrays = {name: np.frombuffer(data[name], dtype=kind) for name, kind in _ARRAYS.items()}
-    texts = {name: _decoded(data[name]) for name in ("paths", "names", "signatures")}
+    arrays: dict[str, Any] = {name: np.frombuffer(data[name], dtype=kind) for name, kind in _ARRAYS.items()}
+    texts: dict[str, Any] = {name: _decoded(data[name]) for name in ("paths", "names", "signatures")}
     count = len(arrays["kind"])
     nodes = Nodes(alive=np.ones(count, dtype=np.bool_), **arrays, **texts)
     numbers = np.frombuffer(data["contents"], dtype="<i8").tolist()

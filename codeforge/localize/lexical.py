@@ -4,7 +4,7 @@ Relevance Framework: BM25 and Beyond", eq. 3.15), by field."""
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codeforge.localize.graph.nodes import FILE
 from codeforge.localize.postings import BODY, HEAD
@@ -96,9 +96,7 @@ def _idf(total: int, holding: int) -> float:
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def _norms(
-    lengths: "NDArray[np.float64] | NDArray[np.int32]", present: "NDArray[np.bool_]", k1: float, b: float
-) -> "Floats":
+def _norms(lengths: "NDArray[Any]", present: "NDArray[np.bool_]", k1: float, b: float) -> "Floats":
     """By document the term that grows with its length."""
     import numpy as np
 

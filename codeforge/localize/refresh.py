@@ -132,14 +132,14 @@ def _look_into(
         if raw is None:
             rows.append((path, status, checked, None, "unreadable"))
             continue
-        key = _key(raw, path)
-        if key not in fresh and contents.id_of(key) is None:
+        name = _key(raw, path)
+        if name not in fresh and contents.id_of(name) is None:
             content = analyse(raw, path)
             if content is None:
                 rows.append((path, status, checked, None, "binary"))
                 continue
-            fresh[key] = content
-        rows.append((path, status, checked, key, ""))
+            fresh[name] = content
+        rows.append((path, status, checked, name, ""))
     return _write(contents, rows, fresh)
 
 
@@ -155,8 +155,8 @@ def _write(
     results: list[tuple[str, int | None, str]] = []
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for key, content in fresh.items():
-            _insert(connection, key, content)
+        for name, content in fresh.items():
+            _insert(connection, name, content)
         for path, status, checked, key, why in rows:
             number = contents.id_of(key) if key else None
             if key and number is None:

@@ -35,7 +35,8 @@ def _parsed(lines: Sequence[str]) -> ast.Module | None:
 
 
 def _same(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two trees are equal but for docstrings and places. Most differ early: nothing is built of them."""
+    """Whether two trees are equal but for docstrings and places. Most differ early: nothing is built of
+    them."""
     waiting: list[tuple[object, object]] = [(one, other)]
     while waiting:
         left, right = waiting.pop()

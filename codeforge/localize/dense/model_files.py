@@ -114,7 +114,7 @@ def _load(source: ModelSource, load: Loader) -> Any:
     except OSError:
         # Without this question the libraries try each of their files six times: more than a minute.
         from huggingface_hub import HfApi
-        from huggingface_hub.errors import HTTPError  # of whichever client the library has
+        from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of whichever client the library has
 
         try:
             HfApi().model_info(source.where, timeout=_ASK_SECONDS)

@@ -138,7 +138,8 @@ class Repair(NamedTuple):
     """A broken file without what is broken.
 
     Attributes:
-        source: the same bytes in the same places, except for what was blanked (and the least that stands for it).
+        source: the same bytes in the same places, except for what was blanked (and the least that stands
+        for it).
         blanked: the bytes that were blanked, as (start, end).
     """
 
@@ -174,8 +175,10 @@ class LanguageRules(Protocol):
         ...
 
     def repaired(self, source: bytes, parses: Callable[[bytes], bool]) -> Repair | None:
-        """What to parse in place of a `source` that has errors, where the grammar's own way to go on after one
+        """What to parse in place of a `source` that has errors, where the grammar's own way to go on after
+        one
         loses too much; `None` to leave it at that. `parses` tells whether some source has no error."""
+        del source, parses
         return None
 
 

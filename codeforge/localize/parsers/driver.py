@@ -73,7 +73,7 @@ class TreeSitterParser:
         root = self._parser.parse(source).root_node
         captured = self._cursor(self._query).captures(root)
         if root.has_error:
-            captured = self._repaired(source, captured)
+            captured = {name: list(nodes) for name, nodes in self._repaired(source, captured).items()}
         if len(self._chains) > _REMEMBERED:
             self._chains.clear()
         definitions = Definitions(Source(source), captured, self._without_comments)
@@ -83,7 +83,8 @@ class TreeSitterParser:
         return not self._parser.parse(source).root_node.has_error
 
     def _repaired(self, source: bytes, captured: "Captured") -> "Captured":
-        """What is found without what is broken, and what can be read in that; `captured` when that is more."""
+        """What is found without what is broken, and what can be read in that; `captured` when that is
+        more."""
         repair = self._rules.repaired(source, self._parses)
         if repair is None:
             return captured
@@ -101,10 +102,10 @@ class TreeSitterParser:
         from tree_sitter import Point, Range
 
         start += len(source[start:end]) - len(source[start:end].lstrip())
-        points = [
+        first, last = (
             Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)
-        ]
-        self._parser.included_ranges = [Range(*points, start, end)]
+        )
+        self._parser.included_ranges = [Range(first, last, start, end)]
         try:
             return self._parser.parse(source).root_node
         finally:

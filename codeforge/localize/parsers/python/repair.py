@@ -95,7 +95,8 @@ def _pieces(source: bytes) -> Iterator[_Piece]:
 
 
 def _intact(source: bytes, pieces: Sequence[_Piece], place: int, parses: Parses) -> int:
-    """How many pieces from here on parse as one; 0 when this one is broken. A string with code in it is cut into
+    """How many pieces from here on parse as one; 0 when this one is broken. A string with code in it is cut
+    into
     several pieces, of which only all together parse."""
     start, indent = pieces[place].start, pieces[place].indent
     quotes = 0
@@ -141,7 +142,8 @@ class _Repair:
         self._parses = parses
 
     def blank(self, piece: _Piece, *, nested: bool) -> None:
-        """Blank a broken piece up to the header of its definition. `nested`: another definition inside follows."""
+        """Blank a broken piece up to the header of its definition. `nested`: another definition inside
+        follows."""
         if piece.header < 0:
             self._clear(piece.start, piece.end)
             return
@@ -152,9 +154,9 @@ class _Repair:
             self._clear(piece.start, piece.header)
             kept = end if self._keeps(piece.header, 0, end) else 0
         self._clear(kept or piece.header, piece.end)
-        filled = self._fill(piece, kept or self._line_end(piece.header, piece.end))
+        has_body = nested or self._fill(piece, kept or self._line_end(piece.header, piece.end))
         if not kept:
-            self._write_header(piece, inline=not filled and not nested)
+            self._write_header(piece, inline=not has_body)
 
     def _keeps(self, start: int, indent: int, end: int) -> bool:
         """Whether a header (with decorators) that ends at `end` can stay."""
@@ -179,7 +181,8 @@ class _Repair:
         self.data[start:end] = re.sub(rb"[^\n]", b" ", self._source[start:end])
 
     def _fill(self, piece: _Piece, start: int) -> bool:
-        """A body that reaches as far as that of the source: a number on its last line. Whether there is one."""
+        """A body that reaches as far as that of the source: a number on its last line. Whether there is
+        one."""
         text = self._source[start : piece.end].rstrip()
         begin = start + text.rfind(b"\n") + 1
         line = self._source[begin : start + len(text)]
