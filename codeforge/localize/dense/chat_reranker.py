@@ -1,8 +1,8 @@
 """A chat model as reranker: it is shown numbered candidates and answers with their order.
 
 Listwise permutation generation with a sliding window (Sun et al. 2023, "Is ChatGPT Good at Search?",
-arXiv:2304.09542): windows run from the end of the list to its head and overlap by half, so that a good candidate
-can rise from the last window to the first.
+arXiv:2304.09542): windows run from the end of the list to its head and overlap by half, so that a
+good candidate can rise from the last window to the first.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ChatReranker:
         self._system, self._user = system.strip(), Template(user.strip())
 
     def rerank(self, query: str, candidates: Sequence[Passage]) -> Reranked:
-        """See `Reranker.rerank`. Candidates that the model doesn't name keep their order, behind those it names.
+        """See `Reranker.rerank`. Candidates that the model leaves out keep their order, behind the others.
 
         Raises:
             EnvironmentUnavailableError: the model can't answer.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from textwrap import dedent
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from codeforge.localize.dense.passage import Passage, passage_text
+from codeforge.localize.dense.passage import BODY_LINES, Passage, passage_text
 from codeforge.localize.graph.nodes import CLASS, FILE
+from codeforge.localize.model import Entity
 from codeforge.localize.read import decode_source, read_source
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ _HEAD_LINES = 40
 """Of a class or file: more than a passage holds, blank lines counted."""
 _COMMENTS = ("#", "//", "/*", "*")
 _DIRECTIVES = ("#include", "#define", "#if", "#endif", "#else", "#pragma", "#[", "#!")
-MOST_COMMENT_LINES = 10
+_COMMENT_LINES = 10
 """Above an entity."""
 
 
@@ -73,41 +72,42 @@ class _FileReader:
         raw = read_source(index.root, path)
         text = decode_source(raw, path) if raw is not None else None
         self._lines = (text or "").split("\n")
-        self._nodes = self._graph.block(int(self._rows.first[block]))
+        nodes = self._graph.block(int(self._rows.first[block]))
+        self._children: dict[int, list[int]] = {}
+        parents = self._rows.parent[nodes.start + 1 : nodes.stop].tolist()
+        for child, parent in enumerate(parents, nodes.start + 1):
+            self._children.setdefault(parent, []).append(child)
 
     def passage(self, node: int) -> Passage:
+        """The passage of one of the file's nodes."""
         entity = self._graph.entity(node)
-        start, end = int(self._rows.start[node]), int(self._rows.end[node])
-        lines: Iterable[str]
         if self._rows.kind[node] <= CLASS:
-            lines = chain(self._own_head(node, start, end), self._signatures(node))
+            inside = self._children.get(node, [])
+            signatures = [self._rows.signatures[child] for child in inside]
+            lines = [*self._own_lines(entity, inside), *signatures[:BODY_LINES]]
         else:
-            lines = dedent("\n".join([*self._comment(start), *self._lines[start - 1 : end]])).split("\n")
-        return Passage(entity.id, passage_text(entity.qualname or entity.path, entity.signature, list(lines)))
+            lines = [*self._comment(entity), *self._lines[entity.start_line - 1 : entity.end_line]]
+        return Passage(entity.id, passage_text(entity.qualname or entity.path, entity.signature, lines))
 
-    def _own_head(self, node: int, start: int, end: int) -> list[str]:
+    def _own_lines(self, entity: Entity, inside: Sequence[int]) -> list[str]:
         """The first lines of a class or file that aren't of something inside it."""
+        start, end = (
+            entity.start_line,
+            min(entity.end_line, entity.start_line + _HEAD_LINES, len(self._lines)),
+        )
         taken: set[int] = set()
-        for child in self._children(node):
-            taken.update(range(int(self._rows.start[child]), int(self._rows.end[child]) + 1))
-            if self._rows.start[child] > start + _HEAD_LINES:
+        for child in inside:
+            first, last = int(self._rows.start[child]), int(self._rows.end[child])
+            if first > end:
                 break
-        places = range(start, min(end, start + _HEAD_LINES) + 1)
-        above = self._comment(start) if self._rows.kind[node] == CLASS else []
-        return above + [
-            self._lines[place - 1] for place in places if place not in taken and place <= len(self._lines)
-        ]
+            taken.update(range(first, min(last, end) + 1))
+        own = [self._lines[place - 1] for place in range(start, end + 1) if place not in taken]
+        return [*self._comment(entity), *own]
 
-    def _signatures(self, node: int) -> Iterator[str]:
-        return (self._rows.signatures[child] for child in self._children(node))
-
-    def _children(self, node: int) -> Iterator[int]:
-        return (other for other in self._nodes if self._rows.parent[other] == node)
-
-    def _comment(self, start: int) -> list[str]:
-        """The comment that ends on the line above `start`."""
+    def _comment(self, entity: Entity) -> list[str]:
+        """The comment that ends on the line above an entity."""
         found: list[str] = []
-        for place in range(start - 2, max(-1, start - 2 - MOST_COMMENT_LINES), -1):
+        for place in range(entity.start_line - 2, max(-1, entity.start_line - 2 - _COMMENT_LINES), -1):
             line = self._lines[place].strip() if place < len(self._lines) else ""
             if not line.startswith(_COMMENTS) or line.startswith(_DIRECTIVES):
                 break

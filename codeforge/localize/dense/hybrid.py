@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeforge.errors import CodeforgeError
 from codeforge.localize.dense.fusion import K, reciprocal_rank_fusion
@@ -18,9 +18,7 @@ class Stages:
     """How much each stage passes on.
 
     Attributes:
-        filtered: candidates of the cheap ranking that are compared by meaning; the rest keeps its order
-        behind
-            them.
+        filtered: candidates of the cheap ranking that are compared by meaning; the others follow as they were.
         reranked: of the fused ranking, how many a reranker reads.
         cheap_weight, dense_weight: of the two rankings in the fusion.
         k: the constant of the fusion.
@@ -91,13 +89,15 @@ class HybridRetriever:
         Raises:
             EnvironmentUnavailableError: the encoder fails.
         """
-        unique = list({passage.key: passage for passage in reversed(candidates)}.values())[::-1]
+        by_key: dict[str, Passage] = {}
+        for passage in candidates:
+            by_key.setdefault(passage.key, passage)
+        unique = list(by_key.values())
         filtered = unique[: max(0, self._stages.filtered)]
         fused = self._fused(text, filtered, progress)
-        rest = [
-            Hit(passage.key, rank) for rank, passage in enumerate(unique[len(filtered) :], len(filtered) + 1)
-        ]
-        ordered, notices = self._reranked(text, fused, {passage.key: passage for passage in filtered})
+        known = len(filtered)
+        rest = [Hit(passage.key, rank) for rank, passage in enumerate(unique[known:], known + 1)]
+        ordered, notices = self._reranked(text, fused, by_key)
         return HybridAnswer((*ordered, *rest), notices)
 
     def _fused(self, text: str, filtered: Sequence[Passage], progress: Progress | None) -> list[Hit]:
@@ -127,9 +127,6 @@ class HybridRetriever:
         except CodeforgeError as error:
             notice = f"{self._reranker.name} did not rerank ({error.message}); the fused order stands"
             return list(fused), (notice,)
-        scored = [
-            Hit(hit.key, hit.cheap_rank, hit.dense_rank, hit.cosine, score)
-            for hit, score in zip(head, answer.scores, strict=True)
-        ]
-        scored.sort(key=lambda hit: -(hit.rerank_score or 0.0))
+        judged = sorted(zip(head, answer.scores, strict=True), key=lambda pair: -pair[1])
+        scored = [replace(hit, rerank_score=score) for hit, score in judged]
         return [*scored, *fused[count:]], (answer.note,) if answer.note else ()

@@ -113,12 +113,12 @@ def _load(source: ModelSource, load: Loader) -> Any:
         return load(True)
     except OSError:
         # Without this question the libraries try each of their files six times: more than a minute.
-        from huggingface_hub import HfApi
-        from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of whichever client the library has
+        from huggingface_hub import HfApi, errors
 
         try:
             HfApi().model_info(source.where, timeout=_ASK_SECONDS)
-        except (HTTPError, OSError) as error:
+        # The name of whichever HTTP client the library uses.
+        except (errors.HTTPError, OSError) as error:  # type: ignore[attr-defined]
             raise OSError(f"the hub gives no such model ({_first_line(error)})") from error
         return load(False)
 

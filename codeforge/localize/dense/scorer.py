@@ -1,5 +1,4 @@
-"""Similarity of a few candidates to a text: the dense signal of a ranker that has found them by cheaper
-means."""
+"""Similarity of a few candidates to a text: the dense signal for a ranker that found them cheaply."""
 
 from __future__ import annotations
 
@@ -85,9 +84,8 @@ class DenseScorer:
         digests = [self._vectors.digest(passage.text) for passage in candidates]
         texts = {digest: passage.text for digest, passage in zip(digests, candidates, strict=True)}
         found = self._vectors.fetch(texts, progress=progress).vectors
-        scores: Vectors = self._vectors.matrix([found[digest] for digest in digests]) @ self._vectors.query(
-            text
-        )
+        matrix = self._vectors.matrix([found[digest] for digest in digests])
+        scores: Vectors = matrix @ self._vectors.query(text)
         return scores
 
     def prune(self) -> int:

@@ -55,9 +55,8 @@ class TextVectors:
     def open(cls, root: Path, encoder: Encoder) -> TextVectors:
         """With the vectors that earlier runs left in the repository at `root`.
 
-        Every encoder has a file of its own, and every version of it its own vectors in there: after a
-        change of
-        the model the vectors of both are kept, until a month has passed in which one wasn't used (`prune`).
+        Every encoder has a file of its own, and every version of it its own vectors in there: after a change
+        of the model the vectors of both are kept, until those of one go unused for a month (`prune`).
         """
         return cls(encoder, VectorStore.at(root, encoder.name))
 
