@@ -13,8 +13,8 @@ from codeforge.localize.read import decode_source, read_source
 if TYPE_CHECKING:
     from codeforge.localize.index import CodeIndex
 
-_HEAD_LINES = 40
-"""Of a class or file: more than a passage holds, blank lines counted."""
+_HEAD_LINES = 20
+"""Of a class or file, blank ones counted."""
 _COMMENTS = ("#", "//", "/*", "*")
 _DIRECTIVES = ("#include", "#define", "#if", "#endif", "#else", "#pragma", "#[", "#!")
 _COMMENT_LINES = 10
@@ -33,9 +33,8 @@ def all_nodes(index: CodeIndex) -> list[int]:
 def node_passages(index: CodeIndex, nodes: Sequence[int]) -> list[Passage]:
     """The passage of each node, in their order; its key is the entity's id.
 
-    A function is given by its source and the comment above it; a class or a file by what it says itself and
-    the
-    signatures of what it contains. What can't be read any more is given by name and signature.
+    A function is given by its source and the comment above it; a class or a file by what it says itself and by
+    the signatures of what it contains. What can't be read any more is given by name and signature.
 
     Args:
         nodes: files, classes and functions.

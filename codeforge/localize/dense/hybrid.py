@@ -18,7 +18,7 @@ class Stages:
     """How much each stage passes on.
 
     Attributes:
-        filtered: candidates of the cheap ranking that are compared by meaning; the others follow as they were.
+        filtered: candidates of the cheap ranking that are compared by meaning; the others follow.
         reranked: of the fused ranking, how many a reranker reads.
         cheap_weight, dense_weight: of the two rankings in the fusion.
         k: the constant of the fusion.
