@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from codeforge.errors import EnvironmentUnavailableError
-from codeforge.localize.dense.extras import require
+from codeforge.localize.dense.extras import check_installed, require
 from codeforge.localize.dense.model_files import ModelSource, find_model, load_model, readable
 from codeforge.localize.dense.passage import Passage
 from codeforge.localize.dense.rerank import Reranked
@@ -39,8 +39,9 @@ class CrossEncoderReranker:
             EnvironmentUnavailableError: the extra is missing, the model can't be had or loaded, or it
                 gives more than one number for a pair.
         """
-        library = require("sentence_transformers")
+        check_installed()
         source = find_model(name, hub_owner="cross-encoder")
+        library = require("sentence_transformers")
 
         def load(local_only: bool) -> Any:
             return library.CrossEncoder(

@@ -190,6 +190,9 @@ def _lock(path: Path) -> Iterator[None]:
     """While files are created or removed: a new file must never meet the side files of an old one."""
     from filelock import FileLock, Timeout
 
+    # `FileLock` would make the folder, and without the ignore file that belongs in it.
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} is gone")
     try:
         with FileLock(path.with_name(f"{path.name}.lock"), timeout=BUSY_TIMEOUT_S):
             yield

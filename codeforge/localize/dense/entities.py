@@ -33,7 +33,7 @@ def all_nodes(index: CodeIndex) -> list[int]:
 def node_passages(index: CodeIndex, nodes: Sequence[int]) -> list[Passage]:
     """The passage of each node, in their order; its key is the entity's id.
 
-    A function is given by its source and the comment above it; a class or a file by what it says itself and by
+    A function is given by its source and the comment above it; a class or file by what it says itself and by
     the signatures of what it contains. What can't be read any more is given by name and signature.
 
     Args:

@@ -11,8 +11,22 @@ _NEEDED = ("torch", "sentence_transformers")
 
 
 def is_installed() -> bool:
-    """Whether an encoder can be opened, as far as can be told without importing anything."""
-    return all(find_spec(module) is not None for module in _NEEDED)
+    """Whether the packages that encoders need are there; nothing is imported."""
+    return not _absent()
+
+
+def check_installed() -> None:
+    """Fail at once, before anything slow is imported.
+
+    Raises:
+        EnvironmentUnavailableError: a package that encoders need isn't installed.
+    """
+    if absent := _absent():
+        raise missing(absent[0], "it isn't installed")
+
+
+def _absent() -> list[str]:
+    return [module for module in _NEEDED if find_spec(module) is None]
 
 
 def require(module: str) -> ModuleType:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codeforge.localize.dense.encoder import TextRole
-from codeforge.localize.dense.extras import require
+from codeforge.localize.dense.extras import check_installed, require
 from codeforge.localize.dense.model_files import ModelSource, find_model, load_model, readable
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ class SentenceEncoder:
     @classmethod
     def load(cls, name: str, *, trust_remote_code: bool = False) -> SentenceEncoder:
         """See `open_encoder`."""
-        library = require("sentence_transformers")
+        check_installed()
         source = find_model(name)
+        library = require("sentence_transformers")
 
         def load(local_only: bool) -> Any:
             return library.SentenceTransformer(
