@@ -115,7 +115,7 @@ def _strike_empty(nodes: Nodes) -> None:
         fresh = parents[~held[parents]]
         held[fresh] = True
         parents = nodes.parent[fresh]
-    nodes.alive[(nodes.kind == DIRECTORY) & ~held] = False
+    nodes.alive[(nodes.kind == DIRECTORY) & ~held & (nodes.parent >= 0)] = False
 
 
 def _block_mask(nodes: Nodes, paths: Iterable[str]) -> "NDArray[np.bool_]":

@@ -30,22 +30,22 @@ class Snapshot:
     @cached_property
     def _folders(self) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = {}
-        for path in self.files:
+        for path in self.content_of:
             found.setdefault(path.rpartition("/")[0], []).append(path)
         return found
 
-    @cached_property
-    def _known(self) -> frozenset[str]:
-        return frozenset(self.files)
-
     def __contains__(self, path: object) -> bool:
-        """See `parsers.base.FileTree`."""
-        return path in self._known
+        """See `parsers.base.FileTree`. Only indexed files count: no name leads to what has no node."""
+        return path in self.content_of
 
     def ending(self, tail: str) -> Sequence[str]:
         """See `parsers.base.FileTree`."""
         same_name = self.paths_by_name.get(tail.rpartition("/")[2], ())
-        return [path for path in same_name if path == tail or path.endswith(f"/{tail}")]
+        return [
+            path
+            for path in same_name
+            if path in self.content_of and (path == tail or path.endswith(f"/{tail}"))
+        ]
 
     def inside(self, folder: str) -> Sequence[str]:
         """See `parsers.base.FileTree`."""

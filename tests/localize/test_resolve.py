@@ -6,7 +6,7 @@ from codeforge.localize.resolve import files_for_module, files_for_path
 from codeforge.localize.snapshot import Snapshot
 
 FILES = ["src/shop/cart.py", "src/shop/util.py", "tests/util.py", "json/decoder.py", "src/shop/__init__.py"]
-SNAPSHOT = Snapshot(FILES, {}, {}, {})
+SNAPSHOT = Snapshot(FILES, {})
 
 
 @pytest.mark.parametrize(

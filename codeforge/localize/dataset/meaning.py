@@ -1,7 +1,6 @@
 """Whether a change of source text changes the program, or only its comments, docstrings and layout."""
 
 import ast
-import textwrap
 import warnings
 from collections.abc import Sequence
 from typing import cast
@@ -25,7 +24,9 @@ def same_program(path: str, before: Sequence[str], after: Sequence[str]) -> bool
 
 
 def _parsed(lines: Sequence[str]) -> ast.Module | None:
-    text = textwrap.dedent("\n".join(line.removesuffix("\r") for line in lines) + "\n")
+    text = "\n".join(line.removesuffix("\r") for line in lines) + "\n"
+    if text.lstrip("\n")[:1] in (" ", "\t"):
+        text = f"if 1:\n{text}"  # to dedent it would change the strings in it
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other people's escapes
@@ -35,8 +36,7 @@ def _parsed(lines: Sequence[str]) -> ast.Module | None:
 
 
 def _same(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two trees are equal but for docstrings and places. Most differ early: nothing is built of
-    them."""
+    """Whether two trees are equal but for docstrings and places. Most differ early."""
     waiting: list[tuple[object, object]] = [(one, other)]
     while waiting:
         left, right = waiting.pop()

@@ -92,15 +92,17 @@ def touched_entities(path: str, base: bytes, edits: Sequence[Edit]) -> Touched |
     """
     lines = split_lines(base)
     after = apply_edits(lines, edits)
-    if after is None or same_program(path, lines, after):
+    if after is None:
         return None
     language = language_of(path)
     if language is None:
-        return Touched((), ())
+        return None if same_program(path, lines, after) else Touched((), ())
     old = language.parser.parse(_source(lines)).entities
     new = language.parser.parse(_source(after)).entities
     found = _found(old, new, edits)
     found -= _only_comments(path, found, _texts(old, lines), _texts(new, after))
+    if not found and same_program(path, lines, after):
+        return None
     return Touched(
         *(
             tuple(

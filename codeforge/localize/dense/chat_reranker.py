@@ -26,7 +26,7 @@ _QUERY_HEAD_CHARS = 200
 _TOKENS_A_NUMBER = 6
 _OVERHEAD_TOKENS = 256
 """The prompt's own words, and what a chat template puts around them."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 _SYSTEM, _USER = "<!-- system -->", "<!-- user -->"
 
 

@@ -131,7 +131,7 @@ class Linker:
 
     def links(self, path: str) -> list[Link]:
         """The edges that begin in a file, each once, in a fixed order."""
-        scope = self._resolver.scope(path)
+        scope = self._resolver.sources.scope(path)
         if scope is None:
             return []
         return list(dict.fromkeys([*self._imports(scope), *self._uses(scope)]))
@@ -139,7 +139,7 @@ class Linker:
     def _imports(self, scope: Scope) -> Iterator[Link]:
         source = (scope.path, 0)
         for item in scope.parsed.imports:
-            for path in self._resolver.modules(scope, item.module):
+            for path in self._resolver.sources.modules(scope, item.module):
                 if path != scope.path:
                     yield Link(source, (path, 0), RelationKind.IMPORTS)
             if item.name in ("", "*"):
@@ -186,17 +186,15 @@ class Linker:
 
     def _constructor(self, value: Value) -> tuple[str, int] | None:
         """What runs when a class is called."""
-        scope = self._resolver.scope(value.path)
-        if scope is None or not scope.is_class(value.ordinal):
+        scope = self._resolver.sources.scope(value.path)
+        if scope is None or scope.rules.constructor is None or not scope.is_class(value.ordinal):
             return None
-        for name in ("__init__", "constructor"):
-            found = self._resolver.member(value.path, value.ordinal, name)
-            if found is not None and found.kind is ValueKind.ENTITY:
-                return found.path, found.ordinal
-        return None
+        name = scope.rules.constructor or scope.qualname(value.ordinal).rpartition(".")[2]
+        found = self._resolver.member(value.path, value.ordinal, name)
+        return (found.path, found.ordinal) if found is not None and found.kind is ValueKind.ENTITY else None
 
     def _guesses(self, scope: Scope, chain: str) -> list[tuple[str, int]]:
-        """The few entities of that name and language."""
+        """The few entities of that name and family of languages."""
         receiver, _, name = chain.rpartition(".")
         name = name.removesuffix("()")
         if len(name) < 3 or name in COMMON_NAMES:
@@ -204,11 +202,11 @@ class Linker:
         found = []
         for path, ordinal, is_top in self._namesakes(name):
             # A plain name can't be a method of something else.
-            if (receiver or is_top) and _language(path) == scope.language:
+            if (receiver or is_top) and _family(path) == scope.family:
                 found.append((path, ordinal))
         return found if len(found) <= MOST_NAMESAKES else []
 
 
-def _language(path: str) -> str:
+def _family(path: str) -> str:
     language = language_of(path)
-    return language.name if language else ""
+    return language.family if language else ""

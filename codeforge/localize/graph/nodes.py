@@ -148,7 +148,7 @@ def nodes_of(
     offset: tuple[int, int] = (0, 0),
     directories: Mapping[str, int] | None = None,
 ) -> Nodes:
-    """List the nodes of files and of the directories above them.
+    """List the nodes of files and of the directories above them; the root is there without any file.
 
     Args:
         paths: the files, sorted.
@@ -159,6 +159,7 @@ def nodes_of(
     columns = _Columns(*offset)
     known = dict(directories or {})
     listed = list(paths)
+    _add_directories(columns, known, "")
     for path in listed:
         _add_directories(columns, known, path.rpartition("/")[0])
     for path in listed:

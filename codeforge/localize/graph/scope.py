@@ -14,7 +14,7 @@ class Scope:
     Attributes:
         path: the file.
         rules: of its language.
-        language: its name.
+        family: of languages that use each other's code.
         parsed: its structure.
         ordinals: by qualified name, the entity (the last one of that name).
         top: by name, the entities outside others.
@@ -28,7 +28,7 @@ class Scope:
 
     path: str
     rules: LanguageRules
-    language: str
+    family: str
     parsed: ParsedFile
     ordinals: Mapping[str, int]
     top: Mapping[str, int]
@@ -96,7 +96,7 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
     return Scope(
         path,
         language.rules,
-        language.name,
+        language.family,
         parsed,
         ordinals,
         top,

@@ -1,5 +1,7 @@
 """A chat model as reranker, with scripted replies behind the model protocol."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,15 @@ class Watched(ReplayModel):
     def stream(self, request: ChatRequest) -> ChatStream:
         self.requests.append(request)
         return super().stream(request)
+
+
+class Finding(Watched):
+    """Puts one function first wherever it is shown."""
+
+    def stream(self, request: ChatRequest) -> ChatStream:
+        self.requests.append(request)
+        found = re.search(r"\[(\d+)\] file\.py:f7\n", request.messages[1].content)
+        return ReplayModel("replay:one", [Reply(f"[{found[1]}]" if found else "")]).stream(request)
 
 
 def passages(count: int) -> list[Passage]:
@@ -58,9 +69,9 @@ def test_a_useless_answer_changes_nothing_and_is_told() -> None:
 
 
 def test_a_good_candidate_rises_from_the_last_window_to_the_first() -> None:
-    model = Watched(*["[4] > [1] > [2] > [3]"] * 3)
+    model = Finding()
     answer = ChatReranker(model, window=4).rerank("x", passages(8))
-    assert order(answer.scores)[0] == 7
+    assert order(answer.scores) == [7, 0, 1, 2, 3, 4, 5, 6]
     assert len(model.requests) == 3
     assert sorted(answer.scores) == [float(number) for number in range(1, 9)]
 

@@ -25,7 +25,9 @@ def test_the_order_of_the_rankings_makes_no_difference(rankings: list[list[str]]
     weights = [float(number % 3) for number in range(len(rankings))]
     pairs = list(zip(rankings, weights, strict=True))
     random.shuffle(pairs)
-    shuffled = reciprocal_rank_fusion([ranking for ranking, _ in pairs], weights=[weight for _, weight in pairs])
+    shuffled = reciprocal_rank_fusion(
+        [ranking for ranking, _ in pairs], weights=[weight for _, weight in pairs]
+    )
     assert shuffled == reciprocal_rank_fusion(rankings, weights=weights)
 
 

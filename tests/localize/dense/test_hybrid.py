@@ -46,7 +46,9 @@ def scorer() -> DenseScorer:
 
 @settings(deadline=None)
 @given(CANDIDATES, st.sampled_from(WORDS), st.integers(0, 12), st.integers(0, 12))
-def test_every_candidate_comes_once(candidates: list[Passage], text: str, filtered: int, reranked: int) -> None:
+def test_every_candidate_comes_once(
+    candidates: list[Passage], text: str, filtered: int, reranked: int
+) -> None:
     stages = Stages(filtered=filtered, reranked=reranked)
     answer = HybridRetriever(scorer(), ShortestFirst(), stages).retrieve(text, [*candidates, candidates[0]])
     assert sorted(hit.key for hit in answer.hits) == sorted(passage.key for passage in candidates)
@@ -71,7 +73,9 @@ def test_meaning_moves_a_candidate_up(tmp_path: Path) -> None:
     candidates = [Passage("a", "digit"), Passage("b", "rate rate"), Passage("c", "cart item")]
     with DenseScorer.open(tmp_path, HashingEncoder()) as opened:
         stages = Stages(dense_weight=3)
-        keys = [hit.key for hit in HybridRetriever(opened, stages=stages).retrieve("cart item", candidates).hits]
+        keys = [
+            hit.key for hit in HybridRetriever(opened, stages=stages).retrieve("cart item", candidates).hits
+        ]
     assert keys[0] == "c"
 
 

@@ -95,7 +95,10 @@ def test_unusable_vectors_are_refused_and_not_stored(tmp_path: Path) -> None:
             rows[-1] = math.nan
             return rows
 
-    with DenseScorer.open(tmp_path, Broken()) as scorer, pytest.raises(EnvironmentUnavailableError, match="usable"):
+    with (
+        DenseScorer.open(tmp_path, Broken()) as scorer,
+        pytest.raises(EnvironmentUnavailableError, match="usable"),
+    ):
         scorer.score_candidates("cart", PASSAGES)
     with DenseIndex.open(tmp_path, HashingEncoder()) as index:
         assert index.build(PASSAGES).kept == 0

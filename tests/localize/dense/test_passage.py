@@ -68,7 +68,9 @@ def test_a_file_is_given_by_what_is_outside_of_its_classes(shop: Path) -> None:
 
 def test_comments_above_belong_to_it(make_repo: MakeRepo) -> None:
     source = "// Not this one.\n\n// Adds\n// numbers.\nint add(int a, int b) {\n    return a + b;\n}\n"
-    root = make_repo({"math.c": "#include <x.h>\n" + source, "tail.c": "#define A 1\nint one(void) { return A; }\n"})
+    root = make_repo(
+        {"math.c": "#include <x.h>\n" + source, "tail.c": "#define A 1\nint one(void) { return A; }\n"}
+    )
     found = texts(root)
     assert "// Adds\n// numbers." in found["math.c:add"]
     assert "Not this" not in found["math.c:add"]
@@ -89,4 +91,4 @@ def test_what_is_gone_is_given_by_name_and_signature(shop: Path) -> None:
         assert node is not None
         (shop / CART).unlink()
         (passage,) = node_passages(index, [node])
-    assert passage.text == "Cart.total\ndef total(self)"
+    assert passage.text == "Cart.total\ndef total(self):"

@@ -72,7 +72,9 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     ranges = (("0", "60"), ("40", "100"))
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     writers = [
-        subprocess.Popen([*command, *part], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)
+        subprocess.Popen(
+            [*command, *part], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
+        )
         for part in ranges
     ]
     answers = [writer.communicate("go\n")[0].strip() for writer in writers]

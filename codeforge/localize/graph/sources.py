@@ -1,0 +1,89 @@
+"""The files of a tree as the resolver asks for them: their names, where modules lie, what they share."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from codeforge.localize.graph.scope import Scope, scope_of
+from codeforge.localize.parsers.base import FileTree, ParsedFile
+
+
+class Sources:
+    """The files of one tree. They are read only when a name leads there.
+
+    Args:
+        tree: the indexed files of the repository.
+        parsed: the structure of an indexed file, by path; `None` for a file that isn't indexed.
+    """
+
+    def __init__(self, tree: FileTree, parsed: Callable[[str], ParsedFile | None]) -> None:
+        self._tree = tree
+        self._parsed = parsed
+        self._scopes: dict[str, Scope | None] = {}
+        self._modules: dict[tuple[str, str], Sequence[str]] = {}
+        self._folders: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
+        self._starred: dict[str, Mapping[str, int]] = {}
+        self._holders: dict[str, list[str]] = {}
+        self._held: set[str] = set()
+
+    def scope(self, path: str) -> Scope | None:
+        """The names of a file; `None` when nothing is known of it."""
+        if path not in self._scopes:
+            parsed = self._parsed(path)
+            self._scopes[path] = scope_of(path, parsed) if parsed is not None else None
+        return self._scopes[path]
+
+    def modules(self, scope: Scope, module: str) -> Sequence[str]:
+        """The files that a module name in this file means."""
+        key = (scope.path, module)
+        if key not in self._modules:
+            self._modules[key] = scope.rules.modules(self._tree, scope.path, module)
+        return self._modules[key]
+
+    def in_folder(self, scope: Scope, name: str) -> str | None:
+        """The first other file of the same folder and family of languages that defines the qualified name."""
+        key = (scope.path.rpartition("/")[0], scope.family)
+        if key not in self._folders:
+            found: dict[str, list[str]] = {}
+            for path in self._tree.inside(key[0]):
+                other = self.scope(path)
+                if other is not None and other.family == scope.family:
+                    for qualname in other.ordinals:
+                        found.setdefault(qualname, []).append(path)
+            self._folders[key] = found
+        return next((path for path in self._folders[key].get(name, ()) if path != scope.path), None)
+
+    def starred(self, scope: Scope, name: str) -> Sequence[str]:
+        """Those of the files whose names are all bound here (`import *`, `#include`), directly or through
+        others, that define or import `name`; in the order in which they are looked into."""
+        places = self._star_places(scope)
+        if not places:
+            return ()
+        holders = [path for path in self._holders.get(name, ()) if path in places]
+        return sorted(holders, key=places.__getitem__)
+
+    def star_files(self, scope: Scope) -> Sequence[str]:
+        """All of these files, in the order in which they are looked into."""
+        return list(self._star_places(scope))
+
+    def _star_places(self, scope: Scope) -> Mapping[str, int]:
+        if scope.path not in self._starred:
+            places: dict[str, int] = {}
+            waiting = [*reversed(list(self._stars(scope)))]
+            while waiting:
+                path = waiting.pop()
+                other = self.scope(path) if path != scope.path and path not in places else None
+                if other is not None:
+                    places[path] = len(places)
+                    self._hold(other)
+                    waiting += reversed(list(self._stars(other)))
+            self._starred[scope.path] = places
+        return self._starred[scope.path]
+
+    def _stars(self, scope: Scope) -> Iterator[str]:
+        for module in scope.stars:
+            yield from self.modules(scope, module)
+
+    def _hold(self, scope: Scope) -> None:
+        if scope.path not in self._held:
+            self._held.add(scope.path)
+            for name in {**scope.top, **scope.bindings}:
+                self._holders.setdefault(name, []).append(scope.path)
