@@ -2,10 +2,10 @@
 
     python benchmarks/localization/parser_agreement.py CHECKOUT... [--show 20]
 
-For each `.py` and `.pyi` file of the checkouts that `ast` parses: the classes and functions by kind, qualified
-name and first line (of their decorators, when there are any); then whether they end on the same line (but for
-comments, which belong to the body here and to nothing in `ast`). Files that `ast` refuses are counted, and what
-is found in them. Exits with 1 when anything differs.
+For each `.py` and `.pyi` file of the checkouts that `ast` parses: the classes and functions by kind,
+qualified name and first line (of their decorators, when there are any); then whether they end on the same
+line (but for comments, which belong to the body here and to nothing in `ast`). Files that `ast` refuses are
+counted, and what is found in them. Exits with 1 when anything differs.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def expected(tree: ast.AST, qualname: str = "") -> Iterator[tuple[Place, int]]:
 
 
 def only_comments(text: str, after: int, last: int) -> bool:
-    """Whether there is no code on the lines behind `after`, up to `last`: `ast` has no comments in its nodes."""
+    """Whether the lines behind `after`, up to `last`, have no code: `ast` has no comments in its nodes."""
     lines = (line.strip() for line in text.split("\n")[after:last])
     return after <= last and not any(line and not line.startswith("#") for line in lines)
 

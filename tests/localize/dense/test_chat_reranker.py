@@ -10,7 +10,7 @@ from codeforge.errors import EnvironmentUnavailableError
 from codeforge.localize.dense.chat_reranker import ChatReranker, order_grammar, read_order
 from codeforge.localize.dense.passage import Passage
 from codeforge.models.protocol import ChatRequest, ChatStream
-from codeforge.models.replay import Reply, ReplayModel, ReplaySettings
+from codeforge.models.replay import ReplayModel, ReplaySettings, Reply
 
 
 class Watched(ReplayModel):
