@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sqlite3
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         raise PermissionError(f"{path} is read-only")
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _log_ahead(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         version = _version(connection)
         if version == 0:
@@ -134,6 +135,21 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Turn write-ahead logging on. While another process does the same, SQLite answers "locked" at once,
+    whatever the time-out of the connection is."""
+    end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _version(connection: sqlite3.Connection) -> int:

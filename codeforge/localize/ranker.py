@@ -17,7 +17,7 @@ from codeforge.localize.model import Location, Reason
 from codeforge.localize.query import FailureSignal, LocateQuery
 from codeforge.localize.reasons import Explainer
 from codeforge.localize.scoring import score_entities, score_files
-from codeforge.localize.signals import lexical, paths, symbols, traceback
+from codeforge.localize.signals import failing, lexical, paths, symbols, traceback
 from codeforge.localize.signals.board import Board
 from codeforge.localize.weights import Weights, shipped_weights
 
@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["FailureSignal", "Localizer", "LocateAnswer", "LocateQuery"]
 
-_EVIDENCE = (lexical.BODY, lexical.HEAD, lexical.FILE, symbols.SYMBOL, traceback.TRACEBACK, traceback.FAILING)
+_EVIDENCE = (
+    lexical.BODY,
+    lexical.HEAD,
+    lexical.FILE,
+    symbols.SYMBOL,
+    traceback.TRACEBACK,
+    traceback.FAILING,
+    failing.CALLED,
+    failing.IMPORTED,
+    paths.PATH,
+)
 _GUESS = 0.01
 """The score of a location that nothing speaks for."""
 
@@ -143,7 +153,7 @@ def _best(scored: "Scored", limit: int) -> list[tuple[int, int, float]]:
 
 def _speaks(board: Board) -> bool:
     """Whether anything in the text fits anything in the tree."""
-    return any(float(board.column(name).max(initial=0.0)) > 0 for name in (*_EVIDENCE, paths.PATH))
+    return any(float(board.column(name).max(initial=0.0)) > 0 for name in _EVIDENCE)
 
 
 def _guesses(board: Board, query: LocateQuery) -> tuple[Location, ...]:
