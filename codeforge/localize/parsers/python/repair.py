@@ -154,9 +154,12 @@ class _Repair:
             self._clear(piece.start, piece.header)
             kept = end if self._keeps(piece.header, 0, end) else 0
         self._clear(kept or piece.header, piece.end)
-        has_body = nested or self._fill(piece, kept or self._line_end(piece.header, piece.end))
+        behind = kept or self._line_end(piece.header, piece.end)
+        body = None if nested else self._body(piece, behind)
         if not kept:
-            self._write_header(piece, inline=not has_body)
+            behind = self._write_header(piece, inline=body is None and not nested)
+        if body is not None and behind:
+            self._fill(max(body[0], behind), body[1])
 
     def _keeps(self, start: int, indent: int, end: int) -> bool:
         """Whether a header (with decorators) that ends at `end` can stay."""
@@ -180,31 +183,56 @@ class _Repair:
         self.blanked.append((start, end))
         self.data[start:end] = re.sub(rb"[^\n]", b" ", self._source[start:end])
 
-    def _fill(self, piece: _Piece, start: int) -> bool:
-        """A body that reaches as far as that of the source: a number on its last line. Whether there is
-        one."""
-        text = self._source[start : piece.end].rstrip()
-        begin = start + text.rfind(b"\n") + 1
-        line = self._source[begin : start + len(text)]
-        indent = len(line) - len(line.lstrip())
-        if not line.strip() or indent <= piece.indent:
-            return False
-        self.data[begin + indent : start + len(text)] = b"0" * (len(line) - indent)
-        return True
+    def _body(self, piece: _Piece, behind: int) -> tuple[int, int] | None:
+        """The bytes of the body below a header that ends at `behind`; `None` when there is none."""
+        start = end = 0
+        for found in _LINE.finditer(self._source, self._line_end(behind - 1, piece.end) + 1, piece.end):
+            line = found[0].rstrip()
+            indent = len(line) - len(line.lstrip())
+            if line and not end and indent > piece.indent:
+                start = found.start() + indent
+            if line and start:
+                end = found.start() + len(line)
+        return (start, end) if end else None
 
-    def _write_header(self, piece: _Piece, *, inline: bool) -> None:
-        """The shortest header with the same name, in the place of the broken one."""
+    def _fill(self, start: int, end: int) -> None:
+        """One expression, on as many lines as the body of the source has."""
+        if end - start > 1:
+            self.data[start : start + 1] = b"("
+            self.data[end - 1 : end] = b")"
+        elif end > start:
+            self.data[start:end] = b"0"
+
+    def _write_header(self, piece: _Piece, *, inline: bool) -> int:
+        """The shortest header with the same name, in the place of the broken one; what doesn't fit into its
+        line goes to the next one. Answers the byte behind it, 0 when there is no room.
+
+        Args:
+            piece: the definition.
+            inline: no body follows: one has to stand in the same line.
+        """
         found = _HEADER.match(self._source, piece.header)
-        end = self._line_end(piece.header, piece.end)
         if found is None:
-            return
+            return 0
+        end = self._line_end(piece.header, piece.end)
         opening = b":" if found["verb"] == b"class" else b"():"
-        if found.end() + len(opening) + inline > end:
-            return
-        self.data[found.start() : found.end()] = found[0]
-        self.data[found.end() : found.end() + len(opening)] = opening
-        if inline:
-            self.data[end - 1] = ord("0")
+        behind = found.end() + len(opening)
+        if behind + inline <= end:
+            self.data[found.start() : behind] = found[0] + opening
+            if inline:
+                self.data[end - 1] = ord("0")
+            return behind
+        below = self._room(end + 1, piece.end, 3)
+        if opening == b":" or inline or found.end() >= end or below < 0:
+            return 0
+        self.data[found.start() : found.end() + 1] = found[0] + b"("
+        self.data[below : below + 2] = b"):"
+        return below + 2
+
+    def _room(self, start: int, end: int, length: int) -> int:
+        """Where the first line of at least so many bytes begins; -1 when there is none."""
+        lines = _LINE.finditer(self._source, start, end)
+        return next((line.start() for line in lines if len(line[0].rstrip(b"\n")) >= length), -1)
 
     def _line_end(self, start: int, end: int) -> int:
         """Where the line ends that holds a byte, without its newline."""
