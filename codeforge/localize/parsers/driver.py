@@ -8,7 +8,8 @@ The language's query names what it finds with these captures:
 - inside a definition: `@name`, `@body`, `@doc`, `@returns`, `@base` (one for each), `@owner` (the type of a
   method written outside of it).
 - `@call`: the called expression; `@arguments`: where the called expression can only be captured with its
-  arguments, these. `@super`: a call of the base class's constructor.
+  arguments, these. `@super`: a call of the base class's constructor; `@superclass`: that class, where
+  constructors have the names of their classes.
 - `@component`: a call when its name is written like a class (JSX). `@token`: the last name of a call inside
   unparsed tokens (a macro's arguments). `@decorator`.
 - `@import`: a statement that `RULES.imports` reads.
@@ -25,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from codeforge.localize.model import EntityKind
 from codeforge.localize.parsers.base import (
     Import,
     Language,
@@ -149,7 +151,9 @@ class _Reading:
                 # It is called where the definition stands, not by what it decorates.
                 used[owner].pop(chain, None)
         found = [
-            new(Reference, (owner, _CALL, chain)) for owner, chains in enumerate(used) for chain in chains
+            new(Reference, (owner, _CALL, chain))
+            for owner, chains in enumerate(used)
+            for chain in sorted(chains)  # tree-sitter tells of them in another order each time
         ]
         found.extend(named)
         return found
@@ -185,8 +189,10 @@ class _Reading:
             chain = chain_of(self._source.between(node.start_byte, node.end_byte))
             if "." in chain or chain[:1].isupper():
                 yield node.start_byte, chain
-        for node in self._captured.get("super", ()):
-            yield node.start_byte, f"super().{self._rules.constructor}"
+        for start, _ in _spans(self._captured.get("super", ())):
+            chain = self._super_constructor(start)
+            if chain:
+                yield start, chain
         data = self._source.data
         for node in self._captured.get("token", ()):
             start, end = node.start_byte, node.end_byte
@@ -198,15 +204,27 @@ class _Reading:
                 if chain:
                     yield start, chain
 
+    def _super_constructor(self, position: int) -> str:
+        """The base class's constructor, as called at a byte."""
+        if self._rules.constructor:
+            return f"super().{self._rules.constructor}"
+        around = self._definitions.at(position)
+        while around is not None and around.kind is not EntityKind.CLASS:
+            around = self._definitions.found[around.around] if around.around >= 0 else None
+        for start, end in _spans(self._captured.get("superclass", ())) if around is not None else ():
+            if self._definitions.at(start) is around:
+                return chain_of(self._source.between(start, end))
+        return ""
+
     def _named(self) -> Iterator[Reference]:
-        """Decorators and base classes."""
-        for node in self._captured.get("decorator", ()):
-            chain = chain_of(self._source.between(node.start_byte, node.end_byte))
+        """Decorators and base classes, in source order: members are looked for in the first base first."""
+        for start, end in _spans(self._captured.get("decorator", ())):
+            chain = chain_of(self._source.between(start, end))
             if chain:
-                yield Reference(self._definitions.ordinal_at(node.start_byte), _DECORATOR, chain)
-        for node in self._captured.get("base", ()):
-            chain = chain_of(self._source.between(node.start_byte, node.end_byte))
-            owner = self._definitions.class_at(node.start_byte)
+                yield Reference(self._definitions.ordinal_at(start), _DECORATOR, chain)
+        for start, end in _spans(self._captured.get("base", ())):
+            chain = chain_of(self._source.between(start, end))
+            owner = self._definitions.class_at(start)
             if chain and owner:
                 yield Reference(owner, _BASE, chain)
 

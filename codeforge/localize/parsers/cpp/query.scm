@@ -23,11 +23,14 @@
 (enum_specifier name: (_) @name body: (_) @body) @class
 (alias_declaration name: (type_identifier) @name) @class
 (namespace_definition name: (_) @name body: (_)) @scope
-(template_declaration) @outer
+(template_declaration "template" @attribute parameters: (_) @attribute)
+(template_declaration (requires_clause) @attribute)
 (base_class_clause [(type_identifier) @base (qualified_identifier) @base (template_type name: (_) @base)])
 
 (call_expression function: [(qualified_identifier) (template_function)] @call)
 (new_expression type: (_) @call)
+; A base class, or an attribute.
+(field_initializer [(field_identifier) @call (qualified_identifier) @call (template_method name: (_) @call)])
 (compound_literal_expression type: (_) @call)
 (declaration type: [(type_identifier) (qualified_identifier) (template_type)] @call
   declarator: (init_declarator value: [(argument_list) (initializer_list)]))

@@ -11,7 +11,7 @@
 (block_comment) @comment
 
 (method_declaration type: (_) @returns)
-(superclass (_) @base)
+(superclass (_) @base @superclass)
 (super_interfaces (type_list (_) @base))
 (extends_interfaces (type_list (_) @base))
 (marker_annotation name: (_) @decorator)
@@ -20,6 +20,7 @@
 (method_invocation arguments: (_) @arguments) @call
 (object_creation_expression type: (_) @call)
 (method_reference) @call
+(explicit_constructor_invocation constructor: (super) @super)
 
 (import_declaration) @import
 
