@@ -134,7 +134,9 @@ class Linker:
         scope = self._resolver.sources.scope(path)
         if scope is None:
             return []
-        return list(dict.fromkeys([*self._imports(scope), *self._uses(scope)]))
+        found = dict.fromkeys([*self._imports(scope), *self._uses(scope)])
+        # What is known needs no guess.
+        return [link for link in found if not (link.weak and link._replace(weak=False) in found)]
 
     def _imports(self, scope: Scope) -> Iterator[Link]:
         source = (scope.path, 0)

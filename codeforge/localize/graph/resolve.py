@@ -99,9 +99,13 @@ class Resolver:
         return FOREIGN if name in scope.bindings else None
 
     def _own(self, scope: Scope, name: str) -> Value | None:
-        """What a name means that a file defines or imports itself."""
+        """What a name means that a file defines, makes or imports itself."""
         if name in scope.top:
             return Value(ValueKind.ENTITY, scope.path, scope.top[name])
+        kind = scope.variables.get(name)
+        value = self._typed(scope, 0, kind) if kind is not None else None
+        if value is not None:
+            return value
         for item in scope.bindings.get(name, ()):
             if item.name or "." not in item.module or item.alias != item.module.partition(".")[0]:
                 value = self.imported(scope, item)
@@ -134,9 +138,6 @@ class Resolver:
             value = self._own_member(scope, owner, name)
             if value is not None:
                 return value
-        kind = scope.hints.get((0, name))
-        if kind is not None and name not in scope.top:
-            return self._typed(scope, 0, kind)
         return self._global(scope, name)
 
     def _own_member(self, scope: Scope, owner: int, name: str) -> Value | None:

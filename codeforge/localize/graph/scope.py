@@ -22,6 +22,7 @@ class Scope:
         bindings: by name, the imports that bind it here.
         stars: the modules whose names are all bound here.
         hints: by (owner, variable), its type.
+        variables: those of them that are at the top of the file.
         attributes: by class, the types of its objects' attributes.
         bases: by class, its bases as written.
     """
@@ -36,6 +37,7 @@ class Scope:
     bindings: Mapping[str, Sequence[Import]]
     stars: Sequence[str]
     hints: Mapping[tuple[int, str], str]
+    variables: Mapping[str, str]
     attributes: Mapping[int, Mapping[str, str]]
     bases: Mapping[int, Sequence[str]]
 
@@ -104,6 +106,11 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
         bindings,
         stars,
         hints,
+        {
+            name: kind
+            for (owner_ordinal, name), kind in hints.items()
+            if not owner_ordinal and "." not in name
+        },
         _attributes(parsed, language.rules),
         bases,
     )

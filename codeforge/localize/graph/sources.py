@@ -53,7 +53,7 @@ class Sources:
 
     def starred(self, scope: Scope, name: str) -> Sequence[str]:
         """Those of the files whose names are all bound here (`import *`, `#include`), directly or through
-        others, that define or import `name`; in the order in which they are looked into."""
+        others, that define, make or import `name`; in the order in which they are looked into."""
         places = self._star_places(scope)
         if not places:
             return ()
@@ -85,5 +85,5 @@ class Sources:
     def _hold(self, scope: Scope) -> None:
         if scope.path not in self._held:
             self._held.add(scope.path)
-            for name in {**scope.top, **scope.bindings}:
+            for name in {**scope.top, **scope.variables, **scope.bindings}:
                 self._holders.setdefault(name, []).append(scope.path)
