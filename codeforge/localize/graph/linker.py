@@ -160,7 +160,7 @@ class Linker:
                 yield from self._invoked(scope, source, chain, value)
                 continue
             # Decorators and bases are evaluated where the definition stands.
-            value = self._resolver.chain(scope, scope.parent(owner) if owner else 0, chain)
+            value = self._resolver.beside(scope, owner, chain)
             if kind == ReferenceKind.DECORATOR:
                 yield from self._invoked(scope, source, chain, value)
             elif value is not None and value.kind is ValueKind.ENTITY and value[1:] != source:
@@ -191,7 +191,7 @@ class Linker:
         scope = self._resolver.sources.scope(value.path)
         if scope is None or scope.rules.constructor is None or not scope.is_class(value.ordinal):
             return None
-        name = scope.rules.constructor or scope.qualname(value.ordinal).rpartition(".")[2]
+        name = scope.rules.constructor or scope.name(value.ordinal)
         found = self._resolver.member(value.path, value.ordinal, name)
         return (found.path, found.ordinal) if found is not None and found.kind is ValueKind.ENTITY else None
 

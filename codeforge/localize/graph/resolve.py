@@ -55,13 +55,24 @@ class Resolver:
         if not item.name:
             return Value(ValueKind.MODULE, files[0]) if files else FOREIGN
         for path in files:
-            value = self.exported(path, item.name)
+            value = self.exported(path, item.name) or self._nested(path, item)
             if value is not None:
                 return value
         inner = self.sources.modules(scope, _joined(item.module, item.name))
         if inner:
             return Value(ValueKind.MODULE, inner[0])
         return None if files else FOREIGN
+
+    def _nested(self, path: str, item: Import) -> Value | None:
+        """What is imported from inside of the class that has the name of its file (`import static a.B.c`)."""
+        scope = self.sources.scope(path)
+        if scope is None or not scope.rules.member_scope:
+            return None
+        stem = path.rpartition("/")[2].partition(".")[0]
+        value = self.exported(path, stem)
+        inner = [*item.module.rpartition(f".{stem}")[2].split("."), item.name]
+        parts = [part for place, part in enumerate(inner) if part and part != inner[place - 1]]
+        return self._follow(value, parts) if value is not None else None
 
     def exported(self, path: str, name: str) -> Value | None:
         """What `name` means for those who import it from the file `path`."""
@@ -100,8 +111,8 @@ class Resolver:
 
     def _own(self, scope: Scope, name: str) -> Value | None:
         """What a name means that a file defines, makes or imports itself."""
-        if name in scope.top:
-            return Value(ValueKind.ENTITY, scope.path, scope.top[name])
+        if name in scope.ordinals:
+            return Value(ValueKind.ENTITY, scope.path, scope.ordinals[name])
         kind = scope.variables.get(name)
         value = self._typed(scope, 0, kind) if kind is not None else None
         if value is not None:
@@ -124,6 +135,9 @@ class Resolver:
 
     def named(self, scope: Scope, owner: int, name: str) -> Value | None:
         """What a plain name means inside the entity `owner` (0: at the top of the file)."""
+        if owner and name == scope.rules.own_class:
+            own = self.enclosing(scope, owner)
+            return Value(ValueKind.ENTITY, *own) if own else None
         around, first = owner, True
         while around > 0:
             if first or not scope.is_class(around):
@@ -138,7 +152,19 @@ class Resolver:
             value = self._own_member(scope, owner, name)
             if value is not None:
                 return value
-        return self._global(scope, name)
+        value = self._in_namespaces(scope, owner, [name])[0]
+        return value if value is not None else self._global(scope, name)
+
+    def _in_namespaces(
+        self, scope: Scope, owner: int, parts: Sequence[str]
+    ) -> tuple[Value | None, Sequence[str]]:
+        """The entity that the first parts name in a namespace around `owner`, and the parts that are left."""
+        for outer in scope.rules.namespaces(scope.qualname(owner) if owner else ""):
+            for length in range(len(parts), 0 if outer else 1, -1):
+                value = self._global(scope, ".".join([outer, *parts[:length]] if outer else parts[:length]))
+                if value is not None and value is not FOREIGN:
+                    return value, parts[length:]
+        return None, ()
 
     def _own_member(self, scope: Scope, owner: int, name: str) -> Value | None:
         """What a plain name means as a member of the classes around an entity, the inner ones first."""
@@ -146,10 +172,21 @@ class Resolver:
         while around:
             value = self.member(*around, name)
             if value is not None and value is not FOREIGN:
-                return value
+                return self._class_of_constructor(value)
             other = self.sources.scope(around[0])
             around = self.enclosing(other, other.parent(around[1])) if other else None
         return None
+
+    def _class_of_constructor(self, value: Value) -> Value:
+        """The class, when `value` is a constructor that has its name; `value` otherwise."""
+        scope = self.sources.scope(value.path) if value.kind is ValueKind.ENTITY else None
+        if scope is None or scope.is_class(value.ordinal) or scope.rules.constructor != "":
+            return value
+        around = self.enclosing(scope, value.ordinal)
+        other = self.sources.scope(around[0]) if around else None
+        if around is None or other is None or other.name(around[1]) != scope.name(value.ordinal):
+            return value
+        return Value(ValueKind.ENTITY, *around)
 
     def chain(self, scope: Scope, owner: int, chain: str) -> Value | None:
         """What a chain of names means (`self.run`, `mod.Class.make`, `Class().run`).
@@ -163,8 +200,38 @@ class Resolver:
             value = self._made(scope, owner, made)
             parts = [part for part in rest.split(".") if part]
         else:
-            value, rest_parts = self._head(scope, owner, chain.split("."))
-            parts = list(rest_parts)
+            return self._dotted(scope, owner, chain.split("."))
+        return self._follow(value, parts)
+
+    def _dotted(self, scope: Scope, owner: int, parts: list[str]) -> Value | None:
+        """What `a.b.c` means."""
+        head, rest = self._head(scope, owner, parts)
+        value = self._follow(head, rest)
+        if value is None or value is FOREIGN:
+            inner, rest = self._in_namespaces(scope, owner, parts)
+            found = self._follow(inner, rest)
+            if found is not None and found is not FOREIGN:
+                return found
+        bound = scope.bindings.get(parts[0], ())
+        if value is None and len(bound) > 1 and head == self._own(scope, parts[0]):
+            for item in bound[1:]:  # a module and its default, or one of several modules
+                value = self._follow(self.imported(scope, item), parts[1:])
+                if value is not None:
+                    break
+        return value
+
+    def beside(self, scope: Scope, ordinal: int, chain: str) -> Value | None:
+        """What a chain means where the definition `ordinal` stands: decorators, bases, types."""
+        parent = scope.parent(ordinal) if ordinal else 0
+        value = self.chain(scope, parent, chain)
+        if (value is None or value is FOREIGN) and ordinal and not parent:
+            inner, rest = self._in_namespaces(scope, ordinal, chain.split("."))
+            found = self._follow(inner, rest)
+            return found if found is not None else value
+        return value
+
+    def _follow(self, value: Value | None, parts: Sequence[str]) -> Value | None:
+        """What attributes of attributes of a value are."""
         for part in parts:
             if value is None or value is FOREIGN:
                 return value
@@ -203,32 +270,38 @@ class Resolver:
         if around:
             return scope.path, around
         if owner and scope.rules.folder_scope:
-            value = self._in_folder(scope, scope.qualname(owner).rpartition(".")[0])
-            return (value.path, value.ordinal) if value else None
+            value = self._global(scope, scope.qualname(owner).rpartition(".")[0])
+            return (value.path, value.ordinal) if value and value.kind is ValueKind.ENTITY else None
         return None
 
     def _typed(self, scope: Scope, owner: int, kind: str) -> Value | None:
         """An object of the type `kind` (`Class`), or what a call gives (`make()`)."""
         question = (scope.path, owner, kind)
-        return self._memo.answer(question, lambda: self._of_type(scope, owner, kind), None)
-
-    def _of_type(self, scope: Scope, owner: int, kind: str) -> Value | None:
         called = kind.endswith("()")
-        value = self.chain(scope, owner, kind.removesuffix("()"))
+        chain = kind.removesuffix("()")
+        return self._memo.answer(
+            question, lambda: self._object(self.chain(scope, owner, chain), called), None
+        )
+
+    def _object(self, value: Value | None, called: bool) -> Value | None:
+        """An object of the class `value`, or what calling the function `value` gives."""
         if value is None or value.kind is not ValueKind.ENTITY:
             return FOREIGN if value is FOREIGN else None
-        other = self.sources.scope(value.path)
-        if other is None:
+        scope = self.sources.scope(value.path)
+        if scope is None:
             return None
-        if other.is_class(value.ordinal):
+        if scope.is_class(value.ordinal):
             return Value(ValueKind.INSTANCE, value.path, value.ordinal)
-        returns = other.parsed.entities[value.ordinal - 1].returns
+        returns = scope.parsed.entities[value.ordinal - 1].returns
         if not called or not returns:
             return None
         if returns in ("Self", "self"):
-            around = self.enclosing(other, value.ordinal)
+            around = self.enclosing(scope, value.ordinal)
             return Value(ValueKind.INSTANCE, *around) if around else None
-        return self._typed(other, other.parent(value.ordinal), returns)
+        question = (value.path, value.ordinal, "returns", "")
+        return self._memo.answer(
+            question, lambda: self._object(self.beside(scope, value.ordinal, returns), False), None
+        )
 
     def _part(self, value: Value, name: str) -> Value | None:
         """What `.name` of a value is."""
@@ -257,7 +330,7 @@ class Resolver:
         if kind is not None:
             return self._typed(scope, ordinal, kind)
         if scope.rules.folder_scope:
-            value = self._in_folder(scope, f"{scope.qualname(ordinal)}.{name}")
+            value = self._declared(scope, f"{scope.qualname(ordinal)}.{name}")
             if value is not None:
                 return value
         bases = self.bases(path, ordinal)
@@ -267,6 +340,15 @@ class Resolver:
                 return value
         # Its bases are all known and have no such thing: it was set from outside, or a base is foreign.
         return FOREIGN if len(bases) < len(scope.bases.get(ordinal, ())) else None
+
+    def _declared(self, scope: Scope, qualname: str) -> Value | None:
+        """What this file may only declare, where another one defines it."""
+        value = self._in_folder(scope, qualname)
+        for path in self.sources.companions(scope) if value is None else ():
+            other = self.sources.scope(path)
+            if other is not None and qualname in other.ordinals:
+                return Value(ValueKind.ENTITY, path, other.ordinals[qualname])
+        return value
 
     def bases(self, path: str, ordinal: int) -> Sequence[Value]:
         """The base classes that are in the repository, in order."""
@@ -278,7 +360,7 @@ class Resolver:
             return ()
         found = []
         for chain in scope.bases.get(ordinal, ()):
-            value = self.chain(scope, scope.parent(ordinal), chain)
+            value = self.beside(scope, ordinal, chain)
             if value is not None and value.kind is ValueKind.ENTITY and value[1:] != (path, ordinal):
                 found.append(value)
         return found

@@ -53,6 +53,10 @@ class Scope:
         """Its qualified name."""
         return self.parsed.entities[ordinal - 1].qualname
 
+    def name(self, ordinal: int) -> str:
+        """The last part of that."""
+        return self.qualname(ordinal).rpartition(".")[2]
+
     def inside(self, ordinal: int) -> Mapping[str, int]:
         """What is directly inside an entity."""
         return self.members.get(self.qualname(ordinal), _NOTHING)

@@ -38,12 +38,19 @@ class Sources:
             self._modules[key] = scope.rules.modules(self._tree, scope.path, module)
         return self._modules[key]
 
+    def companions(self, scope: Scope) -> Sequence[str]:
+        """The other files that define what this one declares, by its own name."""
+        found = self.modules(scope, scope.path.rpartition("/")[2])
+        return [path for path in found if path != scope.path]
+
     def in_folder(self, scope: Scope, name: str) -> str | None:
-        """The first other file of the same folder and family of languages that defines the qualified name."""
+        """The first other file of the same folder (or one that shares its names) and family of languages that
+        defines the qualified name."""
         key = (scope.path.rpartition("/")[0], scope.family)
         if key not in self._folders:
             found: dict[str, list[str]] = {}
-            for path in self._tree.inside(key[0]):
+            inside = [path for folder in scope.rules.folders(key[0]) for path in self._tree.inside(folder)]
+            for path in inside:
                 other = self.scope(path)
                 if other is not None and other.family == scope.family:
                     for qualname in other.ordinals:
@@ -85,5 +92,6 @@ class Sources:
     def _hold(self, scope: Scope) -> None:
         if scope.path not in self._held:
             self._held.add(scope.path)
-            for name in {**scope.top, **scope.variables, **scope.bindings}:
+            own = scope.ordinals if scope.rules.namespaces("") else scope.top
+            for name in {**own, **scope.variables, **scope.bindings}:
                 self._holders.setdefault(name, []).append(scope.path)

@@ -152,6 +152,7 @@ class LanguageRules(Protocol):
 
     Attributes:
         instances: names by which a method refers to its own object or class (`self`, `cls`; `this`).
+        own_class: the one of them that is the class (`cls`, `Self`), or "".
         folder_scope: files of one folder see each other's names without an import (Go, Java; in C and C++
             one file defines what another one declares).
         member_scope: inside a class a plain name may mean a member of it or of its bases (Java, C++).
@@ -160,6 +161,7 @@ class LanguageRules(Protocol):
     """
 
     instances: frozenset[str]
+    own_class: str = ""
     folder_scope: bool
     member_scope: bool
     constructor: str | None
@@ -173,6 +175,16 @@ class LanguageRules(Protocol):
 
         The module `""` is the importer itself: what it imports from there it exports by another name."""
         ...
+
+    def namespaces(self, qualname: str) -> Sequence[str]:
+        """The namespaces in which code of an entity of this name (`""` for the file) is looked up, inner ones
+        first and `""` for the global one last; nothing where names have none."""
+        del qualname
+        return ()
+
+    def folders(self, folder: str) -> Sequence[str]:
+        """Where `folder_scope` holds, the folders whose names are seen in `folder`, itself first."""
+        return (folder,)
 
     def repaired(self, source: bytes, parses: Callable[[bytes], bool]) -> Repair | None:
         """What to parse in place of a `source` that has errors, where the grammar's own way to go on after

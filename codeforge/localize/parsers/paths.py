@@ -1,4 +1,4 @@
-"""Paths as imports name them."""
+"""Paths and qualified names as code writes them."""
 
 from collections.abc import Sequence
 
@@ -38,3 +38,12 @@ def _shared(one: str, other: str) -> int:
             break
         count += 1
     return count
+
+
+def outer_names(qualname: str) -> Sequence[str]:
+    """`a.b.c` → `a.b`, `a`, `""`."""
+    outer = [""]
+    for place, char in enumerate(qualname):
+        if char == ".":
+            outer.append(qualname[:place])
+    return outer[::-1]

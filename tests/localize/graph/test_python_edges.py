@@ -211,7 +211,7 @@ def test_methods(link: Link) -> None:
     assert edges.invokes(f"{main}:Car.hook") == {f"{main}:Base.hook"}
     assert edges.invokes(f"{main}:Car.park") == {f"{parts}:Wheel.stop"}
     assert edges.invokes(f"{main}:Car.__init__") == {f"{parts}:make_wheel", f"{parts}:Wheel"}
-    assert edges.invokes(f"{main}:Car.make") == {f"{main}:Base.shared"}
+    assert edges.invokes(f"{main}:Car.make") == {f"{main}:Base.shared", f"{main}:Car", f"{main}:Car.__init__"}
 
 
 def test_variables_of_known_types(link: Link) -> None:

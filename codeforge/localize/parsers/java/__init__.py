@@ -47,6 +47,11 @@ class JavaRules(LanguageRules):
                 return found
         return ()
 
+    def folders(self, folder: str) -> Sequence[str]:
+        """See `LanguageRules`. Tests lie in the same package as what they test, below another root."""
+        tested = f"/{folder}/".replace("/test/", "/main/").strip("/")
+        return (folder, tested) if tested != folder else (folder,)
+
 
 def _roots(importer: str) -> Iterator[str]:
     """The folders under which packages may lie, nearest first; for tests also those of what they test."""

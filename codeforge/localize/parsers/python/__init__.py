@@ -13,6 +13,7 @@ class PythonRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("self", "cls"))
+    own_class = "cls"
     folder_scope = False
     member_scope = False
     constructor = "__init__"

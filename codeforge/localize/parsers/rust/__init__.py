@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codeforge.localize.parsers.base import FileTree, Import, LanguageRules
+from codeforge.localize.parsers.paths import outer_names
 
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _HEAD = re.compile(r"^(?:pub\s*(?:\([^)]*\)\s*)?)?(use|mod|extern\s+crate)\b\s*", re.DOTALL)
@@ -16,6 +17,7 @@ class RustRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("self", "Self"))
+    own_class = "Self"
     folder_scope = False
     member_scope = False
     constructor = None
@@ -45,6 +47,10 @@ class RustRules(LanguageRules):
             return _relative(tree, importer, parts)
         # The 2018 edition: a module beside this one; else another crate.
         return _inside(tree, _folder(importer), parts, strict=True) or _other_crate(tree, parts)
+
+    def namespaces(self, qualname: str) -> Sequence[str]:
+        """See `LanguageRules`. Modules begin with a small letter; what a type holds needs the type's name."""
+        return [outer for outer in outer_names(qualname) if not outer.rpartition(".")[2][:1].isupper()]
 
 
 def _used(prefix: str, tree: str) -> Iterator[Import]:
