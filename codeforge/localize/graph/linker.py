@@ -147,7 +147,9 @@ class Linker:
             if item.name in ("", "*"):
                 continue
             value = self._resolver.imported(scope, item)
-            if value is not None and value is not FOREIGN and value.path != scope.path:
+            if value is None or value.kind not in (ValueKind.MODULE, ValueKind.ENTITY):
+                continue  # an object says nothing of where it was made
+            if value.path != scope.path:
                 yield Link(source, (value.path, 0), RelationKind.IMPORTS)
                 if value.ordinal:
                     yield Link(source, (value.path, value.ordinal), RelationKind.IMPORTS)

@@ -137,7 +137,8 @@ class Resolver:
         """What a plain name means inside the entity `owner` (0: at the top of the file)."""
         if owner and name == scope.rules.own_class:
             own = self.enclosing(scope, owner)
-            return Value(ValueKind.ENTITY, *own) if own else None
+            if own:
+                return Value(ValueKind.ENTITY, *own)
         around, first = owner, True
         while around > 0:
             if first or not scope.is_class(around):
@@ -245,7 +246,8 @@ class Resolver:
             return None, ()
         if head in scope.rules.instances:
             around = self.enclosing(scope, owner)
-            return (Value(ValueKind.INSTANCE, *around) if around else None), parts[1:]
+            if around:
+                return Value(ValueKind.INSTANCE, *around), parts[1:]
         value = self.named(scope, owner, head)
         if head in scope.bindings and (value is FOREIGN or (value and value.kind is ValueKind.MODULE)):
             for item in scope.bindings[head]:

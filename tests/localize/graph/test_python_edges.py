@@ -287,6 +287,16 @@ def test_class_bodies_module_level_and_decorators(link: Link) -> None:
     assert edges.invokes("use.py:Decorated.called") == {"marks.py:Registry.__call__"}
     assert edges.invokes("use.py") == {"use.py:decorated", "marks.py:mark"}
     assert edges.invokes("marks.py") == {"marks.py:Registry"}
+    # `registry` is an object: its class is not what is imported.
+    assert edges.imports("use.py") == {"marks.py", "marks.py:mark", "marks.py:plain"}
+
+
+def test_cls_outside_of_classes_is_a_variable_like_others(link: Link) -> None:
+    edges = link(
+        {"a.py": "class A:\n    def go(self): pass\n\n\ndef run(cls: A):\n    cls.go()\n    cls()\n"}
+    )
+    assert edges.invokes("a.py:run") == {"a.py:A.go"}
+    assert edges.guesses("a.py:run") == set()
 
 
 def test_inheritance(link: Link) -> None:
