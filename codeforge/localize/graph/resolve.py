@@ -135,10 +135,6 @@ class Resolver:
 
     def named(self, scope: Scope, owner: int, name: str) -> Value | None:
         """What a plain name means inside the entity `owner` (0: at the top of the file)."""
-        if owner and name == scope.rules.own_class:
-            own = self.enclosing(scope, owner)
-            if own:
-                return Value(ValueKind.ENTITY, *own)
         around, first = owner, True
         while around > 0:
             if first or not scope.is_class(around):
@@ -148,6 +144,9 @@ class Resolver:
             kind = scope.hints.get((around, name))
             if kind is not None:
                 return self._typed(scope, around, kind)
+            if name in scope.rules.instances and scope.rules.is_own_class(name, scope.signature(around)):
+                own = self.enclosing(scope, around)
+                return Value(ValueKind.ENTITY, *own) if own else None
             around, first = scope.parent(around), False
         if scope.rules.member_scope and owner:
             value = self._own_member(scope, owner, name)

@@ -57,6 +57,10 @@ class Scope:
         """The last part of that."""
         return self.qualname(ordinal).rpartition(".")[2]
 
+    def signature(self, ordinal: int) -> str:
+        """Its header."""
+        return self.parsed.entities[ordinal - 1].signature
+
     def inside(self, ordinal: int) -> Mapping[str, int]:
         """What is directly inside an entity."""
         return self.members.get(self.qualname(ordinal), _NOTHING)

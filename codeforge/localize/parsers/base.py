@@ -152,7 +152,6 @@ class LanguageRules(Protocol):
 
     Attributes:
         instances: names by which a method refers to its own object or class (`self`, `cls`; `this`).
-        own_class: the one of them that is the class (`cls`, `Self`), or "".
         folder_scope: files of one folder see each other's names without an import (Go, Java; in C and C++
             one file defines what another one declares).
         member_scope: inside a class a plain name may mean a member of it or of its bases (Java, C++).
@@ -161,7 +160,6 @@ class LanguageRules(Protocol):
     """
 
     instances: frozenset[str]
-    own_class: str = ""
     folder_scope: bool
     member_scope: bool
     constructor: str | None
@@ -175,6 +173,11 @@ class LanguageRules(Protocol):
 
         The module `""` is the importer itself: what it imports from there it exports by another name."""
         ...
+
+    def is_own_class(self, name: str, signature: str) -> bool:
+        """Whether a plain name means the class around (`cls`, `Self`) in a method with this signature."""
+        del name, signature
+        return False
 
     def namespaces(self, qualname: str) -> Sequence[str]:
         """The namespaces in which code of an entity of this name (`""` for the file) is looked up, inner ones

@@ -291,10 +291,32 @@ def test_class_bodies_module_level_and_decorators(link: Link) -> None:
     assert edges.imports("use.py") == {"marks.py", "marks.py:mark", "marks.py:plain"}
 
 
-def test_cls_outside_of_classes_is_a_variable_like_others(link: Link) -> None:
+def test_cls_is_a_class_only_as_a_parameter(link: Link) -> None:
     edges = link(
-        {"a.py": "class A:\n    def go(self): pass\n\n\ndef run(cls: A):\n    cls.go()\n    cls()\n"}
+        {
+            "a.py": """
+                class A:
+                    def go(self): pass
+
+                    @classmethod
+                    def make(cls):
+                        def later():
+                            return cls()
+                        return later
+
+                    def other(self, kinds):
+                        for cls in kinds:
+                            cls()
+
+
+                def run(cls: A):
+                    cls.go()
+                    cls()
+                """
+        }
     )
+    assert edges.invokes("a.py:A.make.later") == {"a.py:A"}
+    assert edges.invokes("a.py:A.other") == edges.guesses("a.py:A.other") == set()
     assert edges.invokes("a.py:run") == {"a.py:A.go"}
     assert edges.guesses("a.py:run") == set()
 

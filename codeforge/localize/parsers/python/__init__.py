@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from codeforge.localize.parsers.base import FileTree, Import, LanguageRules, Repair
 
 _FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\s*(.*)", re.DOTALL)
+_CLASS_METHOD = re.compile(r"\(\s*cls\b")
 _NO_NAMES = re.compile(r"#[^\n]*|[()\\]")
 
 
@@ -13,10 +14,13 @@ class PythonRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("self", "cls"))
-    own_class = "cls"
     folder_scope = False
     member_scope = False
     constructor = "__init__"
+
+    def is_own_class(self, name: str, signature: str) -> bool:
+        """See `LanguageRules`. Elsewhere `cls` is a variable like others."""
+        return name == "cls" and _CLASS_METHOD.search(signature) is not None
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`."""

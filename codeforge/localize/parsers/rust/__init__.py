@@ -17,10 +17,14 @@ class RustRules(LanguageRules):
     """Implements `LanguageRules`."""
 
     instances = frozenset(("self", "Self"))
-    own_class = "Self"
     folder_scope = False
     member_scope = False
     constructor = None
+
+    def is_own_class(self, name: str, signature: str) -> bool:
+        """See `LanguageRules`."""
+        del signature
+        return name == "Self"
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`."""
