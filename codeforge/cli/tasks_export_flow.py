@@ -74,7 +74,7 @@ def run_export_localization(
         "negatives": arguments.negatives,
         "ranker": ranking.name,
     }
-    with GrowingFile(arguments.output, settings, "examples") as out:
+    with GrowingFile(arguments.output, settings, "examples", "hard_negatives") as out:
         before = len(out.ids)
         try:
             _write(export, arguments, ranking, out)

@@ -10,12 +10,13 @@ from pathlib import Path
 from codeforge.errors import CodeforgeError, ExitCode, UsageError
 from codeforge.paths import data_dir
 from codeforge.tasks.github.address import Endpoint, RepositoryName
-from codeforge.tasks.github.build import Selection, Source, Summary, build_tasks, with_kept
+from codeforge.tasks.github.build import RULES, Selection, Source, Summary, build_tasks, with_kept
 from codeforge.tasks.github.output import GrowingFile
 from codeforge.tasks.spec import TaskSpec
 
 SCHEMA_VERSION = 1
 _STDOUT = Path("-")
+_BY = {"api": "GitHub's API", "kept answers": "what GitHub answered earlier", "message": "commit messages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ def run_from_github(arguments: FromGitHubArguments, *, as_json: bool) -> int:
     source = Source(name, endpoint, arguments.clone, github_folder(), arguments.offline, arguments.refresh)
     selection = _selection(arguments)
     path = arguments.output or Path(f"{name.slug}.tasks.jsonl")
-    opened = nullcontext() if to_stdout else GrowingFile(path, _settings(source, selection), "tasks")
+    opened = (
+        nullcontext() if to_stdout else GrowingFile(path, _settings(source, selection), "tasks", "edit_scope")
+    )
     with opened as out:
         try:
             summary = build_tasks(source, selection, out, _print if to_stdout else _ignore, _tell)
@@ -81,9 +84,11 @@ def _selection(arguments: FromGitHubArguments) -> Selection:
 
 def _settings(source: Source, selection: Selection) -> dict[str, object]:
     """What decides whether a commit that was looked at is a task."""
+    online = bool(source.endpoint.token) and not source.offline
     return {
+        "rules": RULES,
         "repo": str(source.name).lower(),
-        "api": bool(source.endpoint.token) and not source.offline and source.endpoint.api,
+        "api": source.endpoint.api if online else "",
         "issues_only": selection.issues_only,
         "max_files": selection.max_files,
     }
@@ -118,7 +123,7 @@ def _show(summary: Summary, path: Path | None, *, as_json: bool) -> None:
         }
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
         return
-    by = "GitHub's API" if summary.paired_by == "api" else "commit messages"
+    by = _BY[summary.paired_by]
     where = f" in {path}" if path else ""
     before = f", {summary.before} were there" if summary.before else ""
     _tell(f"{summary.added} new tasks of {summary.changes} changes (by {by}){before}{where}")

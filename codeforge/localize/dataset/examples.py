@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codeforge.archive.model import CandidateRecord, SessionRecord, SessionStatus
@@ -10,10 +10,11 @@ from codeforge.git import GitError, GitRepo
 from codeforge.localize.dataset.record import Example, GoldLocations
 from codeforge.localize.dataset.touched import apply_edits, edits_of, split_lines, touched_entities
 from codeforge.localize.roles import FileRole, role_of
-from codeforge.redact import redact
+from codeforge.redact import redact, redact_json
 from codeforge.tasks.spec import TaskSpec
 
 _ACCEPTED = ("applied", "selected")
+_FRAME = ("start", "finish")
 
 
 class Unusable(NamedTuple):
@@ -67,7 +68,22 @@ def example_of_session(record: SessionRecord, patch: CandidateRecord, repo: GitR
         return gold
     locations, beside = gold
     identity = f"session:{record.summary.id}"
-    return Example(identity, "session", record.summary.repo, base, redact(query), locations, beside)
+    steps = trajectory_of(record)
+    return Example(identity, "session", record.summary.repo, base, redact(query), locations, beside, steps)
+
+
+def trajectory_of(record: SessionRecord) -> tuple[Mapping[str, object], ...]:
+    """The messages and steps of a session before its first candidate: how the place to change was found."""
+    messages = {message.step_seq: message for message in record.messages}
+    found: list[Mapping[str, object]] = []
+    for step in record.steps:
+        if step.kind == "candidate":
+            break
+        if (message := messages.get(step.seq)) is not None:
+            found.append({"kind": "message", "role": message.role, "content": redact(message.content)})
+        elif step.kind not in _FRAME:
+            found.append({"kind": step.kind, "payload": redact_json(step.payload)})
+    return tuple(found)
 
 
 def _gold_of(diff: str, base: str, repo: GitRepo) -> tuple[GoldLocations, tuple[str, ...]] | Unusable:

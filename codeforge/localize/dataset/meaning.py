@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 PYTHON = frozenset({"py", "pyi", "pyw"})
-_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_WITH_DOCSTRING = (ast.Module, *_DEFINITIONS)
 
 
 def same_program(path: str, before: Sequence[str], after: Sequence[str]) -> bool:
@@ -23,6 +24,15 @@ def same_program(path: str, before: Sequence[str], after: Sequence[str]) -> bool
     return old is not None and new is not None and _same(old, new)
 
 
+def same_but_inside(path: str, before: Sequence[str], after: Sequence[str]) -> bool:
+    """As `same_program` for one definition, whose nested definitions count by their names alone."""
+    if path.rpartition(".")[2].lower() not in PYTHON:
+        return list(before) == list(after)
+    old = _parsed(before)
+    new = _parsed(after) if old is not None else None
+    return old is not None and new is not None and _same(old, new, depth=1)
+
+
 def _parsed(lines: Sequence[str]) -> ast.Module | None:
     text = "\n".join(line.removesuffix("\r") for line in lines) + "\n"
     if text.lstrip("\n")[:1] in (" ", "\t"):
@@ -35,22 +45,30 @@ def _parsed(lines: Sequence[str]) -> ast.Module | None:
         return None
 
 
-def _same(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two trees are equal but for docstrings and places. Most differ early."""
-    waiting: list[tuple[object, object]] = [(one, other)]
+def _same(one: ast.AST, other: ast.AST, depth: int | None = None) -> bool:
+    """Whether two trees are equal but for docstrings and places. Most differ early.
+
+    Args:
+        depth: of definitions deeper than that only the kind and the name count; `None` compares all.
+    """
+    waiting: list[tuple[object, object, int]] = [(one, other, 0)]
     while waiting:
-        left, right = waiting.pop()
+        left, right, level = waiting.pop()
         if type(left) is not type(right):
             return False
         if isinstance(left, ast.AST):
+            names = left._fields
+            if isinstance(left, _DEFINITIONS):
+                level += 1
+                names = ("name",) if depth is not None and level > depth else names
             waiting.extend(
-                (_member(left, name), _member(cast(ast.AST, right), name)) for name in left._fields
+                (_member(left, name), _member(cast(ast.AST, right), name), level) for name in names
             )
         elif isinstance(left, list):
             others = cast(list[object], right)
             if len(left) != len(others):
                 return False
-            waiting.extend(zip(left, others, strict=True))
+            waiting.extend((mine, his, level) for mine, his in zip(left, others, strict=True))
         elif left != right:
             return False
     return True

@@ -16,10 +16,12 @@ Version 1 (`schema_version`):
   `rank` (from 1) and `score` among all that it found.
 - `hard_negative_files`: the same for whole files: `path`, `rank`, `score`.
 - `ranker`: the ranker that chose the negatives, with its version.
+- `trajectory`: for a session what was done before its first candidate, in order: messages (`kind` "message",
+  `role`, `content`) and steps (`kind`, `payload`), as the archive has them; for a task empty.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 SCHEMA_VERSION = 1
@@ -42,6 +44,7 @@ class Example:
     Attributes:
         id, source, repo, base_commit, query, gold: as in the schema.
         beside: further files of the fix (tests, new files): never negatives.
+        trajectory: as in the schema.
     """
 
     id: str
@@ -50,7 +53,8 @@ class Example:
     base_commit: str
     query: str
     gold: GoldLocations
-    beside: tuple[str, ...] = field(default=())
+    beside: tuple[str, ...] = ()
+    trajectory: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +109,5 @@ def to_json(
         ],
         "hard_negative_files": [asdict(each) | {"score": round(each.score, 6)} for each in negative_files],
         "ranker": ranker,
+        "trajectory": [dict(step) for step in example.trajectory],
     }

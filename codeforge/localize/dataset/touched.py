@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from codeforge.localize.dataset.meaning import same_program
+from codeforge.localize.dataset.meaning import same_but_inside, same_program
 from codeforge.localize.model import EntityKind
 from codeforge.localize.parsers.base import ParsedEntity, language_of
 
@@ -127,13 +127,13 @@ def _only_comments(
     old: Mapping[str, Sequence[Sequence[str]]],
     new: Mapping[str, Sequence[Sequence[str]]],
 ) -> set[str]:
-    """Those of `names` whose definitions are the same programs before and after."""
+    """Those of `names` whose definitions, without those in them, are the same programs before and after."""
     return {
         name
         for name in names
         for before in (old[name],)
         if len(before) == len(after := new.get(name, ()))
-        and all(same_program(path, *pair) for pair in zip(before, after, strict=True))
+        and all(same_but_inside(path, *pair) for pair in zip(before, after, strict=True))
     }
 
 

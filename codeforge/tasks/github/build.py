@@ -1,5 +1,6 @@
 """From a repository to tasks: history, pairing, gold, output."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -11,17 +12,32 @@ from codeforge.errors import CodeforgeError
 from codeforge.git import GitError, GitRepo
 from codeforge.tasks.github.address import Endpoint, RepositoryName
 from codeforge.tasks.github.cache import AnswerCache
-from codeforge.tasks.github.client import GitHubClient, NotFoundError
+from codeforge.tasks.github.client import GitHubClient
 from codeforge.tasks.github.clone import check_ref, default_ref, open_clone, own_clone
+from codeforge.tasks.github.failures import NotFoundError
 from codeforge.tasks.github.gold import gold_of
 from codeforge.tasks.github.history import Change, changes, read_commits
-from codeforge.tasks.github.lookups import BATCH, CachedLookup, FallbackLookup, GraphQlLookup, RestLookup
+from codeforge.tasks.github.lookups import (
+    BATCH,
+    CachedLookup,
+    FallbackLookup,
+    GraphQlLookup,
+    RestLookup,
+)
 from codeforge.tasks.github.meta import task_id, task_of
 from codeforge.tasks.github.output import GrowingFile
-from codeforge.tasks.github.pairing import ApiPairing, MessagePairing, Paired, Pairing
+from codeforge.tasks.github.pairing import ApiPairing, Lookup, MessagePairing, Paired, Pairing
 from codeforge.tasks.spec import TaskSpec
 
 Tell = Callable[[str], None]
+
+RULES = 2
+"""Version of the rules by which a change is a task or none."""
+
+_ANSWERS = "answers.db"
+_BY = {"message": "commit messages", "kept answers": "what GitHub answered earlier"}
+_STRIDE = 500
+"""Changes between two words of progress."""
 
 FRESH_S = 7 * 24 * 3600.0
 """How long GitHub's answers on a change count: texts of closed issues seldom change."""
@@ -58,7 +74,7 @@ class Summary:
 
     Attributes:
         repo: `owner/name`.
-        paired_by: "api" or "message".
+        paired_by: "api", "kept answers" (of the API, without asking it) or "message".
         added: tasks that this run wrote.
         before: tasks that were there.
         changes: changes of the history within the bounds.
@@ -103,7 +119,8 @@ def build_tasks(
 ) -> Summary:
     """Make the tasks of a repository, newest first, and hand each on as it is made.
 
-    With a token GitHub is asked what each change closed, else (or offline) the messages say it.
+    With a token GitHub is asked what each change closed; else (or offline) what it once answered counts, and
+    where there is no answer the messages.
 
     Args:
         out: knows what earlier runs made, and keeps what this one makes; `None` keeps nothing.
@@ -116,20 +133,20 @@ def build_tasks(
     ref = check_ref(repo, selection.ref or default_ref(repo))
     summary = Summary(str(source.name), "message")
     with ExitStack() as stack:
+        # Before anything else, so that a wrong name or token shows at once.
+        online = _online(source, stack, tell) if source.endpoint.token and not source.offline else None
+        history = {change.sha: change for change in changes(read_commits(repo, ref), source.name)}
         pairing: Pairing = MessagePairing()
-        if source.endpoint.token and not source.offline:
-            cache = stack.enter_context(AnswerCache(source.folder / "answers.db"))
-            client = stack.enter_context(GitHubClient(source.endpoint, cache=cache, tell=tell))
-            pairing = _api_pairing(client, cache, source, tell)
-            summary.paired_by = "api"
-        elif not source.offline:
-            tell("no GITHUB_TOKEN or GH_TOKEN is set: going by commit messages")
-        found = [
-            change for change in changes(read_commits(repo, ref), source.name) if selection.takes(change)
-        ]
+        if online is not None:
+            pairing, summary.paired_by = ApiPairing(*online, history), "api"
+        elif (kept := _kept(source, stack)) is not None:
+            pairing, summary.paired_by = ApiPairing(kept, source.name, history), "kept answers"
+        if online is None and not source.offline:
+            tell(f"no GITHUB_TOKEN or GH_TOKEN is set: going by {_BY[summary.paired_by]}")
+        found = [change for change in history.values() if selection.takes(change)]
         summary.changes = len(found)
         summary.before = len(out.ids) if out else 0
-        run = _Run(repo, source.name, selection, pairing, out, summary)
+        run = _Run(repo, source.name, selection, pairing, out, summary, tell)
         for task in run.tasks(found):
             emit(task)
     return summary
@@ -143,8 +160,10 @@ def _repository(source: Source, tell: Tell) -> GitRepo:
     )
 
 
-def _api_pairing(client: GitHubClient, cache: AnswerCache, source: Source, tell: Tell) -> ApiPairing:
-    """Ask for the repository first: a wrong name or token shows before anything else is done."""
+def _online(source: Source, stack: ExitStack, tell: Tell) -> tuple[Lookup, RepositoryName]:
+    """What asks GitHub, and the repository's present name."""
+    cache = stack.enter_context(AnswerCache(source.folder / _ANSWERS))
+    client = stack.enter_context(GitHubClient(source.endpoint, cache=cache, tell=tell))
     name = source.name
     try:
         known = client.get(f"/repos/{name}")
@@ -156,8 +175,22 @@ def _api_pairing(client: GitHubClient, cache: AnswerCache, source: Source, tell:
         tell(f"{name} is {full} now")
         name = RepositoryName.parse(full)
     lookup = FallbackLookup(GraphQlLookup(client, name), RestLookup(client, name), tell)
-    where = f"{source.endpoint.api} {str(name).lower()}"
-    return ApiPairing(CachedLookup(lookup, cache, where, 0.0 if source.refresh else FRESH_S), name)
+    return CachedLookup(lookup, cache, _where(source), 0.0 if source.refresh else FRESH_S), name
+
+
+def _kept(source: Source, stack: ExitStack) -> Lookup | None:
+    """What GitHub answered in earlier runs; `None` when it was never asked about this repository."""
+    path = source.folder / _ANSWERS
+    if not path.exists():
+        return None
+    cache = stack.enter_context(AnswerCache(path))
+    lookup = CachedLookup(None, cache, _where(source), math.inf)
+    return lookup if lookup.knows_something() else None
+
+
+def _where(source: Source) -> str:
+    """Names the repository in keys of answers, by the name that was asked for: it may have another one now."""
+    return f"{source.endpoint.api} {str(source.name).lower()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +203,14 @@ class _Run:
     pairing: Pairing
     out: GrowingFile | None
     summary: Summary
+    tell: Tell
 
     def tasks(self, found: Sequence[Change]) -> Iterator[TaskSpec]:
         """New tasks; each is in the output before it is given."""
         waiting = [change for change in found if self._is_new(change)]
         for at in range(0, len(waiting), BATCH):
+            if at and at % _STRIDE == 0:
+                self.tell(f"{at} of {len(waiting)} changes: {self.summary.added} tasks")
             batch = waiting[at : at + BATCH]
             paired = {each.change.sha: each for each in self.pairing.pair(batch)}
             for change in batch:
@@ -221,7 +257,8 @@ class _Run:
         if not paired.text:
             return "no text", None
         try:
-            gold = gold_of(self.repo, change.base, change.sha, max_files=self.selection.max_files)
+            base = paired.change.base
+            gold = gold_of(self.repo, base, change.sha, max_files=self.selection.max_files)
         except GitError:
             return "objects missing from the clone", None
         if not gold.files:

@@ -83,6 +83,13 @@ class AnswerCache:
         kept = self.get(key)
         return kept if kept is not None and 0 <= self._clock() - kept.at <= max_age_s else None
 
+    def holds(self, prefix: str) -> bool:
+        """Whether there is an answer under a key that begins with `prefix`."""
+        with suppress(sqlite3.Error):
+            query = "SELECT 1 FROM answers WHERE key >= ? AND key < ? LIMIT 1"
+            return self._connection.execute(query, (prefix, f"{prefix}\U0010ffff")).fetchone() is not None
+        return False
+
     def __enter__(self) -> "AnswerCache":
         return self
 

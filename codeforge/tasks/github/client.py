@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codeforge import __version__
-from codeforge.errors import EnvironmentUnavailableError
-from codeforge.redact import redact
 from codeforge.tasks.github.address import Endpoint
 from codeforge.tasks.github.cache import AnswerCache
+from codeforge.tasks.github.failures import (
+    GitHubError,
+    RateLimitedError,
+    ServerFailedError,
+    graphql_refusal,
+    other_form,
+    refusal,
+)
 from codeforge.tasks.github.limits import SECONDARY_WAIT_S, wait_for_reset, wait_of
 
 if TYPE_CHECKING:
@@ -17,26 +23,6 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 PAGE_SIZE = 100
-
-
-class GitHubError(EnvironmentUnavailableError):
-    """GitHub can't be reached, or refused a request."""
-
-
-class ServerFailedError(GitHubError):
-    """GitHub answers, but not with what was asked for: it fails, or the question is too much for it."""
-
-
-class RateLimitedError(GitHubError):
-    """The rate limit is used up for longer than we may wait."""
-
-
-class NotFoundError(GitHubError):
-    """There is no such thing, or the token may not see it."""
-
-
-class ForbiddenError(GitHubError):
-    """The token may not do this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +93,24 @@ class GitHubClient:
     def __exit__(self, *_: object) -> None:
         self._http.close()
 
-    def get(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:
-        """The JSON answer to a GET of `path` ("/repos/o/r").
+    def get(self, path: str, params: Mapping[str, str | int] | None = None) -> dict[str, Any]:
+        """The JSON object that answers a GET of `path` ("/repos/o/r").
 
         Raises:
             NotFoundError, ForbiddenError, RateLimitedError, GitHubError: what the server or the network says.
         """
-        return self._page(self._endpoint.api + path, params).body
+        body = self._page(self._endpoint.api + path, params).body
+        if not isinstance(body, dict):
+            raise other_form(path)
+        return body
 
     def pages(self, path: str, params: Mapping[str, str | int] | None = None) -> Iterator[list[Any]]:
         """The pages of a list, by `Link: rel="next"`. Raises as `get` does."""
         page = self._page(self._endpoint.api + path, {"per_page": PAGE_SIZE, **(params or {})})
         seen: set[str] = set()
         while True:
+            if not isinstance(page.body, list):
+                raise other_form(path)
             yield page.body
             if not page.following:
                 return
@@ -132,15 +123,13 @@ class GitHubClient:
         """The data that answers a GraphQL query; what is not found is `None` in it. Raises as `get` does."""
         body = {"query": query, "variables": dict(variables)}
         answer = self._send("POST", self._endpoint.graphql, json=body).json()
-        errors = [e for e in answer.get("errors") or [] if e.get("type") != "NOT_FOUND"]
+        if not isinstance(answer, dict) or not isinstance(answer.get("data") or {}, dict):
+            raise other_form("a GraphQL query")
+        errors = [
+            e for e in answer.get("errors") or [] if not isinstance(e, dict) or e.get("type") != "NOT_FOUND"
+        ]
         if errors:
-            text = "; ".join(str(each.get("message", each)) for each in errors[:3])
-            kinds = {str(each.get("type")) for each in errors}
-            # Too long a query ends as an error without a type ("Something went wrong while executing …").
-            untold = "None" in kinds or "RESOURCE_LIMITS_EXCEEDED" in kinds
-            failed = ServerFailedError if untold else GitHubError
-            kind = ForbiddenError if "FORBIDDEN" in kinds else failed
-            raise kind(f"GitHub refused a GraphQL query: {text}")
+            raise graphql_refusal([each if isinstance(each, dict) else {"message": each} for each in errors])
         data: dict[str, Any] = answer.get("data") or {}
         return data
 
@@ -152,7 +141,9 @@ class GitHubClient:
         kept = self._cache.get(key) if self._cache else None
         headers = {"If-None-Match": kept.etag} if kept and kept.etag else {}
         response = self._send("GET", str(whole), headers=headers)
-        if kept is not None and response.status_code == 304:
+        if response.status_code == 304:
+            if kept is None:
+                raise other_form(whole.path)
             return _Page(kept.body, kept.following)
         body = response.json()
         following = str(response.links.get("next", {}).get("url", ""))
@@ -216,7 +207,7 @@ class GitHubClient:
         if status == 304:
             return
         if status >= 400:
-            raise _refusal(status, response.url.path, text)
+            raise refusal(status, response.url.path, text)
         try:
             answer = response.json()
         except ValueError as error:
@@ -248,7 +239,7 @@ class GitHubClient:
 
     def _given_up(self, error: "_TryAgainError") -> GitHubError:
         if error.limited:
-            at = time.strftime("%H:%M UTC", time.gmtime(self._clock() + error.wait_s))
+            at = time.strftime("%H:%M UTC", time.gmtime(self._clock() + min(error.wait_s, 86_400.0)))
             return RateLimitedError(
                 f"GitHub's rate limit is used up; it is renewed at about {at}.",
                 hint="Run the same command again then: it goes on where it stopped.",
@@ -280,21 +271,3 @@ def _error_of(state: "RetryCallState") -> _TryAgainError:
     error = state.outcome.exception() if state.outcome else None
     assert isinstance(error, _TryAgainError)
     return error
-
-
-def _refusal(status: int, path: str, text: str) -> GitHubError:
-    detail = " ".join(redact(text).split())[:200]
-    if status == 401:
-        return GitHubError(
-            "GitHub does not accept the token.",
-            hint="Set GITHUB_TOKEN or GH_TOKEN anew, or use --offline to go by commit messages.",
-        )
-    if status == 403:
-        return ForbiddenError(
-            f"The token may not read {path}: {detail}", hint="It needs read access to the repository."
-        )
-    if status in (404, 410, 451) or (status == 422 and "no commit found" in text.lower()):
-        return NotFoundError(
-            f"GitHub has no {path} (or the token may not see it).", hint="Check OWNER/REPO and the token."
-        )
-    return GitHubError(f"GitHub refused {path} ({status}): {detail}")

@@ -125,11 +125,13 @@ def _transfer(name: RepositoryName, endpoint: Endpoint, command: Sequence[str], 
     if done.returncode == 0:
         return
     reason = redact(done.stderr.decode("utf-8", "replace").strip()) or f"exit status {done.returncode}"
-    kept = "The clone is as it was." if command[0] == "fetch" else "Nothing was kept of the clone."
+    fetching = command[0] == "fetch"
+    kept = "The clone is as it was." if fetching else "Nothing was kept of the clone."
+    instead = "use it as it is: --offline" if fetching else "name a clone of your own: --clone PATH"
     raise GitError(
         f"{name} can't be had from {endpoint.server} ({command[0]}): {reason}",
         kept=kept,
-        hint="Check the name, the network and the token; a clone of your own is used with --clone PATH.",
+        hint=f"Check the name, the network and the token, or {instead}.",
     )
 
 

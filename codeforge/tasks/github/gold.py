@@ -1,14 +1,16 @@
 """Gold locations of a fix: what it changes in the tree before it."""
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from codeforge.git import GitRepo
-from codeforge.localize.dataset.touched import edits_of, touched_entities
+from codeforge.localize.dataset.touched import Edit, edits_of, touched_entities
 from codeforge.localize.roles import FileRole, role_of
 
+_VERSION = re.compile(r"\s*(?:__version__|version|VERSION)\s*=\s*['\"][^'\"]*['\"],?\s*(?:#.*)?")
 _FILE_MODES = ("100644", "100755", "100664")
 
 
@@ -17,8 +19,8 @@ class Gold:
     """What a fix changes, named as its base commit names it.
 
     Attributes:
-        files: product files that it changes, renames or deletes; not where only comments or docstrings
-            change.
+        files: product files that it changes, renames or deletes; not where only comments, docstrings or the
+            number of the version change.
         functions, classes: `path:Qual.name` of the innermost entities around the changed lines.
         created: product files that it adds.
         tests: test files that it changes or adds, named as the fix names them.
@@ -67,13 +69,21 @@ def gold_of(repo: GitRepo, base: str, fix: str, *, max_files: int) -> Gold:
         if patched is None or entry.mode not in _FILE_MODES:
             files.append(entry.old)  # binary, a link, a mode or a name: no line changes
             continue
-        touched = touched_entities(entry.old, repo.raw("cat-file", "blob", entry.blob), edits_of(patched))
+        edits = edits_of(patched)
+        if entry.old == entry.new and _only_version(edits):
+            continue
+        touched = touched_entities(entry.old, repo.raw("cat-file", "blob", entry.blob), edits)
         if touched is not None:
             files.append(entry.old)
             functions += touched.functions
             classes += touched.classes
             lines += patched.added + patched.removed
     return Gold(tuple(files), tuple(functions), tuple(classes), created, tests, lines)
+
+
+def _only_version(edits: Sequence[Edit]) -> bool:
+    lines = [line for edit in edits for line in (*edit.removed, *edit.added)]
+    return bool(lines) and all(_VERSION.fullmatch(line) for line in lines)
 
 
 def _entries(repo: GitRepo, base: str, fix: str) -> list[_Entry]:

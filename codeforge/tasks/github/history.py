@@ -11,20 +11,25 @@ from codeforge.tasks.github.references import (
     Origins,
     closing_references,
     merged_pull,
+    only_joins,
     origins,
     squashed_pull,
+    title_of,
 )
 
-_FORMAT = "%H%x1f%P%x1f%cI%x1f%B"
+_FORMAT = "%H%x1f%P%x1f%cI%x1f%an%x1f%B"
+# They bring dependencies and formatting up to date: nobody asked for it in words.
+_BOTS = frozenset({"dependabot", "dependabot-preview", "pre-commit-ci", "pre-commit-ci-lite", "renovate"})
 _SYNCING = ("Merge branch ", "Merge remote-tracking branch ", "Merge tag ")
 
 
 class Commit(NamedTuple):
-    """A commit: id, parents, when it was committed, message."""
+    """A commit: id, parents, when it was committed, who wrote it, message."""
 
     sha: str
     parents: tuple[str, ...]
     committed_at: datetime
+    author: str
     message: str
 
 
@@ -40,7 +45,7 @@ class Change:
         inner: for a merge the messages of the commits that it brings in, oldest first.
         pull: the pull request that the message names.
         closes: the issues that the messages close.
-        undone: why it is no task ("a revert", "reverted later", "a repeated commit"), or "".
+        undone: why it is no task ("a revert", "reverted later", "a repeated commit", "by a bot"), or "".
     """
 
     sha: str
@@ -55,7 +60,8 @@ class Change:
 
 def read_commits(repo: GitRepo, ref: str) -> list[Commit]:
     """All commits that `ref` reaches, children before parents."""
-    raw = repo.raw("log", "-z", "--topo-order", "--no-show-signature", f"--format={_FORMAT}", ref, "--")
+    options = ("-z", "--topo-order", "--no-show-signature", "--encoding=UTF-8", f"--format={_FORMAT}")
+    raw = repo.raw("log", *options, ref, "--")
     return [_commit(record) for record in raw.decode("utf-8", "replace").split("\0") if record]
 
 
@@ -81,16 +87,20 @@ def changes(commits: Sequence[Commit], name: RepositoryName) -> list[Change]:
 
 
 class _TakenBack(NamedTuple):
-    commits: frozenset[str]
-    pulls: frozenset[int]
+    """By what was taken back, the commits that did it."""
+
+    commits: Mapping[str, frozenset[str]]
+    pulls: Mapping[int, frozenset[str]]
 
 
 def _commit(record: str) -> Commit:
-    sha, parents, committed, message = record.lstrip("\n").split("\x1f", 3)
-    return Commit(sha, tuple(parents.split()), datetime.fromisoformat(committed), message.strip("\n"))
+    sha, parents, committed, author, message = record.lstrip("\n").split("\x1f", 4)
+    return Commit(sha, tuple(parents.split()), datetime.fromisoformat(committed), author, message.strip("\n"))
 
 
 def _is_change(merge: Commit, name: RepositoryName) -> bool:
+    if only_joins(title_of(merge.message)):
+        return False
     return merged_pull(merge.message) is not None or bool(closing_references(merge.message, name))
 
 
@@ -160,19 +170,35 @@ def _change(
 def _undone(
     commits: Sequence[Commit], pull: int | None, told: Mapping[str, Origins], taken_back: _TakenBack
 ) -> str:
-    own = [told[commit.sha] for commit in commits]
-    if own[0].reverts or own[0].reverted_pulls or commits[0].message.startswith('Revert "'):
+    """Why a change is no task; `commits` are its own and those that it brings in."""
+    own = {commit.sha for commit in commits}
+    work = [commit for commit in commits if len(commit.parents) == 1] or commits[:1]
+    if _is_revert(commits[0], told) or all(_is_revert(commit, told) for commit in work):
         return "a revert"
-    if any(c.sha in taken_back.commits for c in commits) or pull in taken_back.pulls:
+    later = [taken_back.commits.get(sha, frozenset()) for sha in own]
+    if pull is not None:
+        later.append(taken_back.pulls.get(pull, frozenset()))
+    if any(not by <= own for by in later):  # a branch may take back a step of its own
         return "reverted later"
-    repeats = any(_full(short, told) for short in own[0].picked)
-    return "a repeated commit" if repeats else ""
+    if any(_full(short, told) for short in told[commits[0].sha].picked):
+        return "a repeated commit"
+    return "by a bot" if all(commit.author.removesuffix("[bot]") in _BOTS for commit in work) else ""
+
+
+def _is_revert(commit: Commit, told: Mapping[str, Origins]) -> bool:
+    own = told[commit.sha]
+    return bool(own.reverts or own.reverted_pulls) or title_of(commit.message).startswith('Revert "')
 
 
 def _taken_back(told: Mapping[str, Origins]) -> _TakenBack:
-    shas = (_full(short, told) for each in told.values() for short in each.reverts)
-    pulls = (number for each in told.values() for number in each.reverted_pulls)
-    return _TakenBack(frozenset(filter(None, shas)), frozenset(pulls))
+    commits: dict[str, frozenset[str]] = {}
+    pulls: dict[int, frozenset[str]] = {}
+    for sha, each in told.items():
+        for whole in filter(None, (_full(short, told) for short in each.reverts)):
+            commits[whole] = commits.get(whole, frozenset()) | {sha}
+        for number in each.reverted_pulls:
+            pulls[number] = pulls.get(number, frozenset()) | {sha}
+    return _TakenBack(commits, pulls)
 
 
 def _full(short: str, told: Mapping[str, Origins]) -> str:

@@ -34,12 +34,11 @@ def wait_for_reset(headers: Mapping[str, str], clock: float) -> float | None:
     """Seconds until the budget is renewed, when an answer says that it is used up."""
     if headers.get("x-ratelimit-remaining") != "0":
         return None
-    try:
-        reset = float(headers.get("x-ratelimit-reset", ""))
-    except ValueError:
+    reset = headers.get("x-ratelimit-reset", "").strip()
+    if not reset.isdecimal():
         return None
     # A second more: the reset is given in whole seconds.
-    return max(0.0, reset - _now(headers, clock)) + 1.0
+    return max(0.0, float(reset) - _now(headers, clock)) + 1.0
 
 
 def _retry_after(headers: Mapping[str, str], clock: float) -> float | None:

@@ -1,12 +1,14 @@
 """The API's answers: by GraphQL (dozens of commits a request), or by REST where GraphQL is refused."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from codeforge.tasks.github.address import RepositoryName
 from codeforge.tasks.github.cache import AnswerCache
-from codeforge.tasks.github.client import ForbiddenError, GitHubClient, NotFoundError, ServerFailedError
+from codeforge.tasks.github.client import GitHubClient
+from codeforge.tasks.github.failures import ForbiddenError, NotFoundError, ServerFailedError, other_form
 from codeforge.tasks.github.pairing import Item, Lookup, Pull
 
 _Answer = TypeVar("_Answer")
@@ -40,18 +42,22 @@ class GraphQlLookup:
         fields = {f"c{n}": f'object(oid: "{sha}") {{ {_COMMIT} }}' for n, sha in enumerate(shas)}
         answer = self._ask(fields)
         found = {}
-        for n, sha in enumerate(shas):
-            commit = answer.get(f"c{n}")
-            if commit and commit.get("associatedPullRequests"):
-                nodes = _nodes(commit["associatedPullRequests"])
-                found[sha] = [self._pull(node) for node in nodes if self._is_merged_here(node)]
+        with _as_documented("a GraphQL query for commits"):
+            for n, sha in enumerate(shas):
+                commit = answer.get(f"c{n}")
+                if commit and commit.get("associatedPullRequests"):
+                    nodes = _nodes(commit["associatedPullRequests"])
+                    found[sha] = [self._pull(node) for node in nodes if self._is_merged_here(node)]
         return found
 
     def items(self, numbers: Sequence[int]) -> dict[int, Item]:
         """As `Lookup` says."""
         answer = self._ask({f"i{n}": f"issueOrPullRequest(number: {n}) {{ {_ITEM} }}" for n in numbers})
         found = (answer.get(f"i{n}") for n in numbers)
-        return {node["number"]: _item(node, node["__typename"] == "PullRequest") for node in found if node}
+        with _as_documented("a GraphQL query for issues"):
+            return {
+                node["number"]: _item(node, node["__typename"] == "PullRequest") for node in found if node
+            }
 
     def _ask(self, fields: Mapping[str, str]) -> dict[str, Any]:
         answers: dict[str, Any] = {}
@@ -97,10 +103,11 @@ class RestLookup:
                 pages = list(self.client.pages(f"/repos/{self.name}/commits/{sha}/pulls"))
             except NotFoundError:
                 continue  # it was never pushed
-            nodes = [node for page in pages for node in page if self._is_merged_here(node)]
-            found[sha] = [
-                Pull(_item(node, is_pull=True), node.get("merge_commit_sha") or "", ()) for node in nodes
-            ]
+            with _as_documented(f"the pull requests of {sha}"):
+                nodes = [node for page in pages for node in page if self._is_merged_here(node)]
+                found[sha] = [
+                    Pull(_item(node, is_pull=True), node.get("merge_commit_sha") or "", ()) for node in nodes
+                ]
         return found
 
     def items(self, numbers: Sequence[int]) -> dict[int, Item]:
@@ -111,7 +118,8 @@ class RestLookup:
                 node = self.client.get(f"/repos/{self.name}/issues/{number}")
             except NotFoundError:
                 continue
-            found[number] = _item(node, is_pull="pull_request" in node)
+            with _as_documented(f"issue {number}"):
+                found[number] = _item(node, is_pull="pull_request" in node)
         return found
 
     def _is_merged_here(self, node: Mapping[str, Any]) -> bool:
@@ -150,10 +158,10 @@ class FallbackLookup:
 class CachedLookup:
     """What `inner` answers, kept in `cache`; what is younger than `max_age_s` seconds is not asked again.
 
-    What GitHub doesn't know is not kept: it may come to know it.
+    What GitHub doesn't know is not kept: it may come to know it. Without `inner` only what is kept is known.
     """
 
-    inner: Lookup
+    inner: Lookup | None
     cache: AnswerCache
     where: str
     """The server and the repository, for keys."""
@@ -164,7 +172,7 @@ class CachedLookup:
         kept = {sha: self.cache.get_fresh(self._key("pulls", sha), self.max_age_s) for sha in shas}
         found = {sha: [_pull_from(each) for each in known.body] for sha, known in kept.items() if known}
         missing = [sha for sha in shas if sha not in found]
-        asked = self.inner.pulls_of(missing) if missing else {}
+        asked = self.inner.pulls_of(missing) if self.inner and missing else {}
         for sha, pulls in asked.items():
             self.cache.put(self._key("pulls", sha), [asdict(pull) for pull in pulls])
         return found | asked
@@ -174,13 +182,30 @@ class CachedLookup:
         kept = {n: self.cache.get_fresh(self._key("item", n), self.max_age_s) for n in numbers}
         found = {number: Item(**known.body) for number, known in kept.items() if known}
         missing = [number for number in numbers if number not in found]
-        asked = self.inner.items(missing) if missing else {}
+        asked = self.inner.items(missing) if self.inner and missing else {}
         for number, item in asked.items():
             self.cache.put(self._key("item", number), asdict(item))
         return found | asked
 
+    def knows_something(self) -> bool:
+        """Whether any answer of the repository is kept."""
+        return any(self.cache.holds(self._key(kind, "")) for kind in ("pulls", "item"))
+
     def _key(self, kind: str, which: object) -> str:
         return f"{kind} {self.where} {which}"
+
+
+@contextmanager
+def _as_documented(what: str) -> Iterator[None]:
+    """Around what reads an answer.
+
+    Raises:
+        GitHubError: the answer lacks something, or has it in another form.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise other_form(what) from error
 
 
 def _pull_from(kept: Mapping[str, Any]) -> Pull:
@@ -189,7 +214,7 @@ def _pull_from(kept: Mapping[str, Any]) -> Pull:
 
 
 def _item(node: Mapping[str, Any], is_pull: bool) -> Item:
-    return Item(int(node["number"]), node.get("title") or "", node.get("body") or "", is_pull)
+    return Item(int(node["number"]), str(node.get("title") or ""), str(node.get("body") or ""), is_pull)
 
 
 def _nodes(connection: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -25,6 +25,7 @@ class GrowingFile:
         path: the file; a last line that was cut off is dropped.
         settings: what decides which keys get a line.
         holds: what is in it, for messages ("tasks").
+        member: what every line of it has, and other files of codeforge don't.
 
     Attributes:
         ids: those in the file.
@@ -35,7 +36,7 @@ class GrowingFile:
         EnvironmentUnavailableError: it can't be written.
     """
 
-    def __init__(self, path: Path, settings: Mapping[str, object], holds: str) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, object], holds: str, member: str) -> None:
         from filelock import FileLock, Timeout
 
         self.path = path
@@ -46,7 +47,7 @@ class GrowingFile:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(blocking=False)
-            self.ids = _ids(path, holds)
+            self.ids = _ids(path, holds, member)
             lines = _whole_lines(seen_path)
             goes_on = bool(lines) and lines[0] == header and path.exists()
             self.seen = set(lines[1:]) if goes_on else set[str]()
@@ -138,7 +139,7 @@ def _whole_lines(path: Path) -> list[str]:
     return raw[:whole].decode("utf-8", "replace").split("\n")[:-1]
 
 
-def _ids(path: Path, holds: str) -> set[str]:
+def _ids(path: Path, holds: str, member: str) -> set[str]:
     """The ids in the file. Nothing of it is changed before all of it is known to be ours."""
     if not path.exists():
         return set()
@@ -146,7 +147,9 @@ def _ids(path: Path, holds: str) -> set[str]:
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
-            ids.add(str(json.loads(line)["id"]))
+            row = json.loads(line)
+            ids.add(str(row["id"]))
+            row[member]
         except (ValueError, TypeError, KeyError) as error:
             raise _foreign(path, holds, number) from error
     if lines[-1] and not lines[-1].startswith(b'{"'):

@@ -1,7 +1,7 @@
 """Pairing changes with the issues and pull requests that they closed, and choosing the task's text."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -93,20 +93,56 @@ class Lookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApiPairing:
-    """Asks GitHub; where it knows nothing of a change, its message counts."""
+    """Asks GitHub; where it knows nothing of a change, its message counts.
+
+    The commits of a pull request that was merged by rebasing are one change, which stands at the last one.
+
+    Args:
+        history: the changes of the main line by commit.
+    """
 
     lookup: Lookup
     name: RepositoryName
+    history: Mapping[str, Change] = field(default_factory=dict)
     _known: dict[int, Item | None] = field(default_factory=dict)
 
     def pair(self, changes: Sequence[Change]) -> list[Paired]:
         """Those that belong to a pull request, or whose messages close an issue."""
         pulls_of = self.lookup.pulls_of([change.sha for change in changes])
         chosen = {change.sha: _choose(change, pulls_of.get(change.sha, [])) for change in changes}
-        linked = {sha: self._linked(pull) for sha, pull in chosen.items()}
+        changes = [
+            self._whole(change, chosen[change.sha]) for change in changes if not self._is_part(change, chosen)
+        ]
+        linked = {change.sha: self._linked(chosen[change.sha]) for change in changes}
         self._learn(changes, chosen, linked)
         found = (self._paired(change, chosen[change.sha], linked[change.sha]) for change in changes)
         return [paired for paired in found if paired is not None]
+
+    def _is_part(self, change: Change, chosen: Mapping[str, Pull | None]) -> bool:
+        """Whether a later commit of the main line ends the pull request that brought this one."""
+        pull = chosen[change.sha]
+        if pull is None or change.pull == pull.item.number or pull.merge_commit == change.sha:
+            return False
+        return pull.merge_commit in self.history
+
+    def _whole(self, change: Change, pull: Pull | None) -> Change:
+        """`change` with the commits before it that the same pull request brought."""
+        if pull is None or pull.merge_commit != change.sha or change.pull is not None or change.inner:
+            return change
+        parts: list[Change] = []
+        before = self.history.get(change.base)
+        while before is not None and before.pull is None and self._brought(before.sha, pull):
+            parts.insert(0, before)
+            before = self.history.get(before.base)
+        if not parts:
+            return change
+        closes = dict.fromkeys(number for part in (*parts, change) for number in part.closes)
+        messages = tuple(part.message for part in parts)
+        return replace(change, base=parts[0].base, inner=messages, closes=tuple(closes))
+
+    def _brought(self, sha: str, pull: Pull) -> bool:
+        pulls = self.lookup.pulls_of([sha]).get(sha, [])
+        return any(each.item.number == pull.item.number for each in pulls)
 
     def _linked(self, pull: Pull | None) -> tuple[int, ...]:
         if pull is None:

@@ -27,6 +27,14 @@ _CLOSING = re.compile(
 _ONE = re.compile(reference(), re.I)
 _NEXT = re.compile(_SEPARATOR + reference(), re.I)
 _MERGE = re.compile(r"(?:Merge pull request|Merge|Auto merge of) #(\d{1,7})\b")
+_MERGE_LINE = re.compile(r"(?:Merge pull request|Merge|Auto merge of) #\d{1,7}[^\n]*(?:\n+|\Z)")
+_BRANCH = r"['\"`]?[\w./-]+['\"`]?(?:\s+branch)?"
+_JOIN = re.compile(
+    rf"merge\s+(?:branch\s+)?(?:{_BRANCH}\s+(?:in|into|to|with)\s+{_BRANCH}"
+    r"|(?:from\s+)?(?:master|main|trunk|develop|[\w.-]+/(?:master|main|trunk|develop)))"
+    r"(?:\s+after\s.*|\s*\(.*\))?\s*\Z",
+    re.I,
+)
 _SQUASH = re.compile(r"\(#(\d{1,7})\)\s*$")
 _REVERTED_COMMIT = re.compile(r"This reverts commit ([0-9a-f]{7,40})\b")
 _REVERTED_PULL = re.compile(r"^Reverts (\S{1,140})?#(\d{1,7})\b", re.M)
@@ -65,6 +73,16 @@ def merged_pull(message: str) -> int | None:
     """The pull request that a merge commit names ("Merge pull request #5 from …")."""
     match = _MERGE.match(message)
     return int(match[1]) if match else None
+
+
+def title_of(message: str) -> str:
+    """A commit's first line; for the merge of a pull request that one's title."""
+    return _MERGE_LINE.sub("", message, count=1).lstrip("\n").partition("\n")[0].strip()
+
+
+def only_joins(title: str) -> bool:
+    """Whether a pull request of this title only brings one branch up to date with another one."""
+    return _JOIN.match(title) is not None
 
 
 def squashed_pull(message: str) -> int | None:

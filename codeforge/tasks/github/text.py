@@ -35,7 +35,18 @@ _REFERRING = re.compile(
     re.I,
 )
 _HOLE = "\0"
-_HOLE_AT_END = re.compile(r"[ \t,;:(\[–—-]*\0[\0 \t,;:.)\]]*$", re.M)
+# What leads to a reference ("as reported in #12") says nothing without it; "the issue (#12)" stays.
+_LEADS = (
+    r"(?:as|in|to|of|by|for|from|with|on|per|via|at|the|see|issues?|bugs?|tickets?|prs?|pull[ \t]requests?|gh"
+    r"|requested|reported|described|discussed|mentioned|raised|suggested|outlined|noted)"
+)
+_HOLE_AT_END = re.compile(
+    rf"(?:(?:^|[ \t]+|(?<=[(\[]))[(\[]?{_LEADS}(?=[ \t:/]))*[ \t,;:(\[/–—-]*\0[\0 \t,;:.)\]]*$", re.M | re.I
+)
+_HOLE_AT_START = re.compile(
+    r"^([ \t]*(?:[-*+>][ \t]+)?)\0[\0 \t]*(?:[:;,.)\]–—]+|-{1,3}(?=[ \t]))?[ \t]*", re.M
+)
+_HOLE_BETWEEN = re.compile(r"(?<=\S)[ \t]+\0[\0 \t]*[ \t]")
 _MERGE = re.compile(r"\A(?:Merge pull request|Merge|Auto merge of) #\d{1,7}[^\n]*\n?")
 # Five digits at most: `#112233` is a colour.
 _NUMBER = re.compile(
@@ -54,9 +65,20 @@ def issue_text(title: str, body: str) -> str:
 
 
 def change_text(message: str, inner: Sequence[str]) -> str:
-    """A commit's message, cleaned; for a merge followed by those of the commits that it brings in."""
+    """A commit's message, cleaned; for a merge followed by those of the commits that it brings in.
+
+    What another one begins with is said once: the title of a merge is often that of its commit.
+    """
     parts = [without_solution(_MERGE.sub("", message)), *(without_solution(each) for each in inner)]
-    return "\n\n".join(dict.fromkeys(part for part in parts if part))
+    return "\n\n".join(_distinct([part for part in parts if part]))
+
+
+def _distinct(parts: Sequence[str]) -> Iterator[str]:
+    keys = [" ".join(part.casefold().split()) + " " for part in parts]
+    for number, (part, key) in enumerate(zip(parts, keys, strict=True)):
+        longer = any(other.startswith(key) and other != key for other in keys)
+        if not longer and key not in keys[:number]:
+            yield part
 
 
 def without_solution(text: str) -> str:
@@ -109,7 +131,7 @@ def _clean_prose(text: str) -> str:
     text = text.replace(_HOLE, "")
     for pattern in (_PICKED, _REVERTS, _CLOSING, _REFERRING, _URL, _NUMBER, _COMMIT):
         text = pattern.sub(_HOLE, text)
-    text = _HOLE_AT_END.sub("", text).replace(_HOLE, "")
+    text = _HOLE_BETWEEN.sub(" ", _HOLE_AT_START.sub(r"\1", _HOLE_AT_END.sub("", text))).replace(_HOLE, "")
     lines = [line.rstrip() for line in text.split("\n") if not _TRAILER.match(line)]
     return "\n".join("" if _EMPTY.fullmatch(line) else line for line in lines)
 
