@@ -98,6 +98,8 @@ class Table:
 
 def write_signals(board: Board, history: "History | None") -> None:
     """Let every signal write on the board."""
+    if history is not None:
+        board.words = changes.weighed(board, history)
     traceback.score(board)
     symbols.score(board)
     paths.score(board)

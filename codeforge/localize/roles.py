@@ -20,17 +20,6 @@ class FileRole(StrEnum):
     VENDORED = "vendored"
 
 
-PRIOR = {
-    FileRole.SOURCE: 1.0,
-    FileRole.CONFIG: 0.35,
-    FileRole.EXAMPLE: 0.35,
-    FileRole.TEST: 0.2,
-    FileRole.VENDORED: 0.2,
-    FileRole.DOCS: 0.15,
-    FileRole.GENERATED: 0.15,
-}
-"""By what a location's score is multiplied, unless the issue names the file."""
-
 _CODE = frozenset(
     (
         *(
@@ -66,6 +55,8 @@ _FOLDERS = {
         ("examples", "example", "samples", "demo", "demos", "benchmarks", "benchmark", "scripts")
     ),
 }
+_PACKAGE_FOLDERS = frozenset(("test", "testing"))
+"""Inside a Python package these hold what other people's tests are made with (`django/test/client.py`)."""
 _SETUP = frozenset(("setup.py", "noxfile.py", "fabfile.py", "tasks.py", "conf.py", "makefile", "dockerfile"))
 _GENERATED_NAME = re.compile(
     r"(_pb2(_grpc)?\.pyi?|\.min\.(js|css)|\.lock|-lock\.(json|yaml)|\.bundle\.js|_generated\.\w+|\.g\.\w+)$"
@@ -83,12 +74,21 @@ def role_of(path: str) -> FileRole:
         return FileRole.GENERATED
     if folders & _FOLDERS[FileRole.VENDORED]:
         return FileRole.VENDORED
-    if protected_reason(path) is not None:
+    if _is_test(pure):
         return FileRole.TEST
     for role in (FileRole.DOCS, FileRole.EXAMPLE):
         if folders & _FOLDERS[role]:
             return role
     return _role_by_name(name)
+
+
+def _is_test(path: PurePosixPath) -> bool:
+    """Whether it judges a change. Product code may lie in a package's folder `test`: there names decide."""
+    inner = path.parts[1:-1]
+    if path.suffix in (".py", ".pyi") and _PACKAGE_FOLDERS.intersection(part.lower() for part in inner):
+        kept = (part for part in path.parts if part.lower() not in _PACKAGE_FOLDERS or part == path.parts[0])
+        path = PurePosixPath(*kept)
+    return protected_reason(str(path)) is not None
 
 
 def _role_by_name(name: str) -> FileRole:

@@ -1,7 +1,8 @@
 """`History`: what the commits that HEAD reaches say about its files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from codeforge.localize.history import timeline as timelines
 from codeforge.localize.history.association import MOST_FILES, associations
 from codeforge.localize.history.commits import Commits
 from codeforge.localize.history.hunks import MARKER, touched
-from codeforge.localize.history.messages import similarity
+from codeforge.localize.history.messages import frequencies, similarity
 from codeforge.localize.history.refresh import Span, read_timeline
 
 if TYPE_CHECKING:
@@ -123,6 +124,19 @@ class History:
         if number is None:
             return []
         return list(self._by_path(associations(self._timeline, number), limit).items())
+
+    def word_rarity(self, words: Iterable[str]) -> Mapping[str, float]:
+        """How rarely the messages of commits say each word: its inverse document frequency as a share of the
+        greatest, from above 0 to 1. Words that no message has are the rarest; without history all are."""
+        commits = len(self)
+        frequency = frequencies(self._timeline)
+        most = log(1 + (commits + 0.5) / 0.5)
+        found = {}
+        for word in words:
+            number = self._timeline.vocabulary.get(word)
+            count = int(frequency[number]) if number is not None and number < len(frequency) else 0
+            found[word] = log(1 + (commits - count + 0.5) / (count + 0.5)) / most
+        return found
 
     def similar_commits(self, text: str, limit: int = 10) -> Sequence[tuple[str, float]]:
         """The commits whose messages are most like `text`, best first.

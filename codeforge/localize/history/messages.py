@@ -26,6 +26,13 @@ def words_of(message: str) -> Counter[str]:
     return count_words(_TRAILER.sub("", message[:_LONGEST_MESSAGE]))
 
 
+def frequencies(timeline: "Timeline") -> "NDArray[np.int64]":
+    """By number of a word, how many messages say it; shape (largest number + 1,)."""
+    import numpy as np
+
+    return np.bincount(timeline.words, minlength=1)
+
+
 def similarity(timeline: "Timeline", text: str) -> "NDArray[np.float64]":
     """How well each commit's message answers `text`: BM25, as a share of the most that a message could get.
 

@@ -1,5 +1,6 @@
 """`Board`: what the signals write on, one column each."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ class Board:
         self.query = query
         failed = "\n".join(failure.message for failure in query.failures)
         self.mentions = Mentions(f"{query.text}\n{failed}" if failed else query.text)
+        self.words: Mapping[str, float] = self.mentions.words
+        """The words of the text with their weights for BM25."""
         self.nodes: dict[str, Floats] = {}
         self.blocks: dict[str, Floats] = {}
         self.details: dict[tuple[str, int], str] = {}

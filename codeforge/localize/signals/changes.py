@@ -20,6 +20,12 @@ _LEADERS = 5
 _COMPANIONS = 12
 
 
+def weighed(board: Board, history: "History") -> Mapping[str, float]:
+    """The words of the text, with less weight for what the messages of commits say all the time."""
+    rarity = history.word_rarity(board.mentions.words)
+    return {word: weight * rarity[word] ** 0.5 for word, weight in board.mentions.words.items()}
+
+
 def score(board: Board, history: "History") -> None:
     """Columns by file node: recency, and votes of similar commits; each relative to the highest."""
     _fill(board, RECENT, history.recency(), "changed often of late")

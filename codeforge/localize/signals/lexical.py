@@ -21,7 +21,7 @@ CANDIDATES = 400
 def score(board: Board) -> None:
     """BM25 of head and body by entity and of the whole file, each relative to the best outside of tests; how
     much of an entity's name the text holds."""
-    found = score_nodes(board.index, board.mentions.words)
+    found = score_nodes(board.index, board.words)
     own = ~board.is_test & ~board.is_directory
     for name, values in ((HEAD, found.head), (BODY, found.body), (FILE, found.file)):
         top = float(values[own].max(initial=0.0))

@@ -189,7 +189,7 @@ def _kept(source: Source, stack: ExitStack) -> Lookup | None:
 
 
 def _where(source: Source) -> str:
-    """Names the repository in keys of answers, by the name that was asked for: it may have another one now."""
+    """Names the repository in keys of answers: as it was asked for, for it may have another name by now."""
     return f"{source.endpoint.api} {str(source.name).lower()}"
 
 

@@ -435,12 +435,20 @@ def test_product_code_in_a_folder_named_test_is_not_hidden(link: Link) -> None:
                 def run():
                     Client().fetch()
                 """,
+            "tests/test_client.py": """
+                from django.test import Client
+
+
+                def test_fetch():
+                    Client().fetch()
+                """,
         }
     )
     client = {"django/test/client.py:Client", "django/test/client.py:Client.fetch"}
     assert edges.invokes("django/shell.py:run") == client
     assert {"django/test/__init__.py", "django/test/client.py:Client"} <= edges.imports("django/shell.py")
     assert edges.imports("django/test/__init__.py") >= {"django/test/client.py:Client"}
+    assert edges.tests("tests/test_client.py:test_fetch") == client
 
 
 def test_broken_files_still_have_edges(link: Link) -> None:
