@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codeforge import __version__
@@ -19,6 +20,8 @@ from codeforge.tasks.github.failures import (
 from codeforge.tasks.github.limits import SECONDARY_WAIT_S, wait_for_reset, wait_of
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
     from tenacity import RetryCallState
 
@@ -85,7 +88,7 @@ class GitHubClient:
             headers["Authorization"] = f"Bearer {endpoint.token}"
         timeout = httpx.Timeout(self._patience.timeout_s, connect=min(10.0, self._patience.timeout_s))
         # httpx drops the token when a redirect leads to another host.
-        self._http = httpx.Client(headers=headers, timeout=timeout, follow_redirects=True)
+        self._http = httpx.Client(headers=headers, timeout=timeout, follow_redirects=True, verify=_tls())
 
     def __enter__(self) -> "GitHubClient":
         return self
@@ -249,6 +252,14 @@ class GitHubClient:
             f"{self._endpoint.api} can't be reached: {error.reason}",
             hint="Run the same command again later, or with --offline to go by commit messages.",
         )
+
+
+@cache
+def _tls() -> "ssl.SSLContext":
+    """Made once: to read all certificates takes a tenth of a second."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 class _TryAgainError(Exception):
