@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codeforge.localize.graph.nodes import CLASS, DIRECTORY, FILE, last_part
-from codeforge.localize.signals import changes, failing, lexical, paths, proximity, symbols, traceback
+from codeforge.localize.signals import (
+    changes,
+    failing,
+    lexical,
+    meaning,
+    paths,
+    proximity,
+    symbols,
+    traceback,
+)
 from codeforge.localize.signals.board import Board, relative
 
 if TYPE_CHECKING:
@@ -49,7 +58,8 @@ OF_FILE = (
 """Columns of the file itself."""
 BEST = "best_"
 TOP_BODIES = "top_bodies"
-FILE_FEATURES = (*OF_FILE, *(f"{BEST}{name}" for name in _OF_BOTH), TOP_BODIES)
+BEST_MEANING = f"{BEST}{meaning.MEANING}"
+FILE_FEATURES = (*OF_FILE, *(f"{BEST}{name}" for name in _OF_BOTH), TOP_BODIES, BEST_MEANING)
 OF_ENTITY = (*_OF_BOTH, symbols.OWNER, changes.SIMILAR_FUNCTION)
 FILE_SCORE, FILE_PLACE = "file_score", "file_place"
 ENTITY_FEATURES = (
@@ -63,6 +73,7 @@ ENTITY_FEATURES = (
     "is_special",
     "is_private",
     "is_inner",
+    meaning.MEANING,
 )
 _FILES_SEARCHED = 100
 """Entities of so many files are looked at, …"""
@@ -153,6 +164,7 @@ def file_table(board: Board) -> Table:
     blocks = board.rows.block[files]
     columns = {name: board.column(name)[files] for name in OF_FILE}
     columns.update({f"{BEST}{name}": _largest(board, board.column(name))[blocks] for name in _OF_BOTH})
+    columns[BEST_MEANING] = _largest(board, board.column(meaning.MEANING))[blocks]
     columns[TOP_BODIES] = _top_bodies(board)[blocks]
     return _table(files, FILE_FEATURES, columns)
 
@@ -169,6 +181,7 @@ def entity_table(board: Board, files: Table, file_scores: "Floats") -> Table:
     by_block, place = _standing(board, files, file_scores)
     nodes = _promising(board, by_block)
     columns: dict[str, NDArray[Any]] = {name: board.column(name)[nodes] for name in OF_ENTITY}
+    columns[meaning.MEANING] = board.column(meaning.MEANING)[nodes]
     columns[FILE_SCORE] = by_block[rows.block[nodes]]
     columns[FILE_PLACE] = place[rows.block[nodes]]
     strength = board.column(lexical.BODY) + board.column(lexical.HEAD) + board.column(lexical.NAME)

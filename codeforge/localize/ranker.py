@@ -17,7 +17,7 @@ from codeforge.localize.model import Location, Reason
 from codeforge.localize.query import FailureSignal, LocateQuery
 from codeforge.localize.reasons import Explainer
 from codeforge.localize.scoring import score_entities, score_files
-from codeforge.localize.signals import failing, lexical, paths, symbols, traceback
+from codeforge.localize.signals import failing, lexical, meaning, paths, symbols, traceback
 from codeforge.localize.signals.board import Board
 from codeforge.localize.weights import Weights, shipped_weights
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from codeforge.localize.dense.scorer import CandidateScorer
     from codeforge.localize.scoring import Scored
 
 __all__ = ["FailureSignal", "Localizer", "LocateAnswer", "LocateQuery"]
@@ -75,6 +76,7 @@ class Localizer:
         files: its files, relative; `None` asks git, else walks the tree.
         weights: others than those that come with codeforge.
         history: whether the commits of the repository are asked.
+        scorer: compares the best candidates by meaning; `None` leaves that out.
     """
 
     def __init__(
@@ -84,11 +86,13 @@ class Localizer:
         *,
         weights: Weights | None = None,
         history: bool = True,
+        scorer: "CandidateScorer | None" = None,
     ) -> None:
         self._root = root
         self._files = files
         self._weights = weights or shipped_weights()
         self._with_history = history
+        self._scorer = scorer
 
     def prepare(self) -> None:
         """Bring index and history up to date now, so that `locate` answers fast (in another thread, say)."""
@@ -126,8 +130,7 @@ class Localizer:
         if not _speaks(board):
             guesses = _guesses(board, query)
             return LocateAnswer(guesses, guesses, notices)
-        files = score_files(board, self._weights)
-        entities = score_entities(board, files, self._weights)
+        files, entities = self._scored(board)
         explainer = Explainer(board, self._weights, files)
         return LocateAnswer(
             tuple(
@@ -140,6 +143,16 @@ class Localizer:
             ),
             notices,
         )
+
+    def _scored(self, board: Board) -> "tuple[Scored, Scored]":
+        files = score_files(board, self._weights)
+        entities = score_entities(board, files, self._weights)
+        if self._scorer is None:
+            return files, entities
+        best = entities.order[: meaning.CANDIDATES]
+        meaning.score(board, self._scorer, entities.table.nodes[best].tolist())
+        files = score_files(board, self._weights)
+        return files, score_entities(board, files, self._weights)
 
 
 def _best(scored: "Scored", limit: int) -> list[tuple[int, int, float]]:

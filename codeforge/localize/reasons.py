@@ -8,7 +8,16 @@ from codeforge.localize.features import BEST, FILE_SCORE, TOP_BODIES
 from codeforge.localize.lexical import shared_words
 from codeforge.localize.model import Reason
 from codeforge.localize.scoring import Scored
-from codeforge.localize.signals import changes, failing, lexical, paths, proximity, symbols, traceback
+from codeforge.localize.signals import (
+    changes,
+    failing,
+    lexical,
+    meaning,
+    paths,
+    proximity,
+    symbols,
+    traceback,
+)
 from codeforge.localize.signals.board import Board
 from codeforge.localize.weights import Weights
 
@@ -40,6 +49,7 @@ SIGNALS = {
     proximity.CALLEES: "structural",
     proximity.TESTED: "structural",
     proximity.SUBCLASSES: "structural",
+    meaning.MEANING: "dense",
     changes.RECENT: "history",
     changes.SIMILAR: "history",
     changes.TOGETHER: "history",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeforge.localize.roles import FileRole
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PATH = Path(__file__).with_name("weights.json")
 
 
@@ -51,8 +51,8 @@ def read_weights(path: Path) -> Weights:
         raise ValueError(f"{path} has schema version {data.get('schema_version')}, not {SCHEMA_VERSION}")
     hand = data["by_hand"]
     return Weights(
-        files={**data["fitted"]["files"], **hand["files"]},
-        entities={**data["fitted"]["entities"], **hand["entities"]},
+        files={**data["fitted"]["files"], **data["dense"]["files"], **hand["files"]},
+        entities={**data["fitted"]["entities"], **data["dense"]["entities"], **hand["entities"]},
         roles={FileRole(name): float(value) for name, value in hand["roles"].items()},
         unparsed=float(hand["unparsed"]),
         classes=float(hand["classes"]),
