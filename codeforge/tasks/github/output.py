@@ -152,7 +152,7 @@ def _ids(path: Path, holds: str, member: str) -> set[str]:
             row[member]
         except (ValueError, TypeError, KeyError) as error:
             raise _foreign(path, holds, number) from error
-    if lines[-1] and not lines[-1].startswith(b'{"'):
+    if not (lines[-1].startswith(b'{"') or b'{"'.startswith(lines[-1])):
         raise _foreign(path, holds, len(lines))  # rather somebody's text than a line of ours that was cut off
     _whole_lines(path)
     return ids

@@ -11,7 +11,7 @@ KEYWORD = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
 REFERENCE = (
     r"(?:(?:(?P<repo{n}>[A-Za-z0-9-]{{1,39}}/[A-Za-z0-9._-]{{1,100}})?#|GH-"
     r"|https?://[^\s/]{{1,100}}/(?P<url{n}>[A-Za-z0-9-]{{1,39}}/[A-Za-z0-9._-]{{1,100}})/(?:issues|pull)/)"
-    r"(?P<number{n}>\d{{1,7}})(?![\w]))"
+    r"(?P<number{n}>\d{{1,7}})(?![\w])(?:#[\w-]*\w)?)"
 )
 
 

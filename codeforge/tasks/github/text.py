@@ -109,7 +109,8 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
             if opened is None:
                 prose.append(line)
                 continue
-            yield False, "\n".join(prose)
+            if prose:
+                yield False, "\n".join(prose)
             prose, fence, mark, language = [], [line], opened[1], opened[2].lower()
             continue
         fence.append(line)
@@ -119,7 +120,8 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
             fence, mark = [], ""
     if fence and not _is_diff(language, fence):
         yield True, "\n".join(fence)
-    yield False, "\n".join(prose)
+    if prose:
+        yield False, "\n".join(prose)
 
 
 def _is_diff(language: str, lines: Sequence[str]) -> bool:
