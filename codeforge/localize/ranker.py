@@ -17,7 +17,7 @@ from codeforge.localize.model import Location, Reason
 from codeforge.localize.query import FailureSignal, LocateQuery
 from codeforge.localize.reasons import Explainer
 from codeforge.localize.scoring import score_entities, score_files
-from codeforge.localize.signals import failing, lexical, meaning, paths, symbols, traceback
+from codeforge.localize.signals import changes, failing, lexical, meaning, paths, symbols, traceback
 from codeforge.localize.signals.board import Board
 from codeforge.localize.weights import Weights, shipped_weights
 
@@ -40,6 +40,7 @@ _EVIDENCE = (
     failing.CALLED,
     failing.IMPORTED,
     paths.PATH,
+    changes.SIMILAR,
 )
 _GUESS = 0.01
 """The score of a location that nothing speaks for."""
@@ -127,7 +128,7 @@ class Localizer:
         board = Board(index, query)
         notices = (*index.notices, *(history.notices if history else ()))
         write_signals(board, history)
-        if not _speaks(board):
+        if self._scorer is None and not _speaks(board):
             guesses = _guesses(board, query)
             return LocateAnswer(guesses, guesses, notices)
         files, entities = self._scored(board)

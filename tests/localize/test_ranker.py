@@ -2,14 +2,20 @@
 
 import random
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from codeforge.localize.dense.encoder import TextRole
+from codeforge.localize.dense.scorer import DenseScorer
 from codeforge.localize.model import Location
 from codeforge.localize.ranker import FailureSignal, Localizer, LocateQuery
 
-from .conftest import MakeRepo
+from .conftest import MakeRepo, git
+from .dense.hashing import HashingEncoder
 
 
 def locate(root: Path, text: str, *failures: FailureSignal, limit: int = 10) -> list[Location]:
@@ -118,10 +124,49 @@ def test_scores_fall_and_limits_hold(shop: Path) -> None:
     assert [location.score for location in found] == sorted((x.score for x in found), reverse=True)
 
 
-def test_scores_are_sums_of_reasons_for_source_functions(shop: Path) -> None:
-    for location in locate(shop, "`apply_discount` of a cart"):
-        if location.entity.kind.value == "function" and location.entity.path.startswith("src/"):
-            assert location.score == pytest.approx(sum(reason.weight for reason in location.reasons))
+@pytest.mark.parametrize("text", ["`apply_discount` of a cart", "tests/test_cart.py fails", "zzzz", "cart"])
+def test_scores_are_sums_of_reasons(shop: Path, text: str) -> None:
+    answer = Localizer(shop).locate_all(LocateQuery(text))
+    assert answer.locations and answer.files
+    for location in (*answer.locations, *answer.files):
+        assert location.score == pytest.approx(sum(reason.weight for reason in location.reasons))
+        assert 0 < location.score <= 1
+        assert all(reason.weight > 0 and reason.detail for reason in location.reasons)
+
+
+def test_tests_can_be_left_out(shop: Path) -> None:
+    text = "tests/test_cart.py: test_total is flaky"
+    answer = Localizer(shop).locate_all(LocateQuery(text, tests=False))
+    assert answer.locations
+    assert not any(at.entity.path.startswith("tests/") for at in (*answer.locations, *answer.files))
+
+
+def test_commits_for_similar_reasons_speak(shop: Path) -> None:
+    """Nothing in the code says "rebate"; a commit that changed it did."""
+    path = shop / "src/shop/pricing.py"
+    path.write_text(path.read_text("utf-8").replace("0.1", "0.2"), encoding="utf-8")
+    git(shop, "commit", "--quiet", "-am", "Rebate of frequent buyers is doubled")
+    found = Localizer(shop).locate_all(LocateQuery("The rebate of buyers is ignored"))
+    assert found.files[0].entity.path == "src/shop/pricing.py"
+    assert "history" in signals(found.files[0])
+    without = Localizer(shop, history=False).locate_all(LocateQuery("The rebate of buyers is ignored"))
+    assert not any("history" in signals(at) for at in (*without.locations, *without.files))
+
+
+def test_similarity_in_meaning_speaks_when_there_is_an_encoder(shop: Path) -> None:
+    """The encoder here knows that a markdown is a discount."""
+
+    class Thesaurus(HashingEncoder):
+        def encode(self, texts: Sequence[str], role: TextRole = TextRole.DOCUMENT) -> NDArray[np.float32]:
+            return super().encode([text.replace("markdown", "apply_discount rate") for text in texts], role)
+
+    query = LocateQuery("the markdown is wrong")
+    with DenseScorer.open(shop, Thesaurus()) as scorer:
+        found = Localizer(shop, scorer=scorer).locate(query)
+    assert found[0].entity.id == "src/shop/pricing.py:apply_discount"
+    assert "dense" in signals(found[0])
+    plain = Localizer(shop).locate(query)
+    assert not any("dense" in signals(location) for location in plain)
 
 
 def test_two_runs_agree_whatever_the_index_saw_before(shop: Path) -> None:

@@ -19,6 +19,15 @@ def shop(past: Past) -> Past:
     return past
 
 
+class TestWords:
+    def test_common_words_are_less_rare(self, shop: Past) -> None:
+        rarity = History.open(shop.root).word_rarity(["total", "discount", "unheard"])
+        assert 0 < rarity["total"] < rarity["discount"] < rarity["unheard"] == 1
+
+    def test_without_history_all_are_rare(self, tmp_path: Path) -> None:
+        assert History.open(tmp_path).word_rarity(["total"]) == {"total": 1.0}
+
+
 class TestCounts:
     def test_changes_are_counted_and_dated_in_commits(self, shop: Past) -> None:
         history = History.open(shop.root)
