@@ -66,10 +66,10 @@ def gold_of(repo: GitRepo, base: str, fix: str, *, max_files: int) -> Gold:
     lines = 0
     for entry in product:
         patched = patches.get(entry.old)
-        if patched is None or entry.mode not in _FILE_MODES:
+        edits = edits_of(patched) if patched is not None else []
+        if not edits or entry.mode not in _FILE_MODES:
             files.append(entry.old)  # binary, a link, a mode or a name: no line changes
             continue
-        edits = edits_of(patched)
         if entry.old == entry.new and _only_version(edits):
             continue
         touched = touched_entities(entry.old, repo.raw("cat-file", "blob", entry.blob), edits)

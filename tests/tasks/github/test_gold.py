@@ -117,7 +117,7 @@ def test_new_files_are_told_apart(history: History) -> None:
 
 
 def test_a_rename_with_a_change_keeps_the_old_name(history: History) -> None:
-    history.commit("start", {"shop/cart.py": CART, "tests/test_old.py": CART})
+    history.commit("start", {"shop/cart.py": CART, "tests/test_old.py": "def test(): pass\n" * 9})
     base = history.git("rev-parse", "HEAD")
     history.git("mv", "shop/cart.py", "shop/basket.py")
     history.git("mv", "tests/test_old.py", "tests/test_new.py")

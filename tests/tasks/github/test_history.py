@@ -143,8 +143,12 @@ def test_messages_in_other_encodings(history: History) -> None:
     history.git("config", "i18n.commitEncoding", "ISO-8859-1")
     history.git("config", "i18n.logOutputEncoding", "ISO-8859-1")
     history.commit("Größe, fixes #1".encode("latin-1"), {"a.py": "2\n"})
-    history.git("config", "i18n.commitEncoding", "UTF-8")
-    history.commit("Gr\xf6\xdfe \x1f odd, fixes #2".encode("latin-1"), {"a.py": "3\n"})  # said to be UTF-8
+    last, tree = history.git("rev-parse", "HEAD", "HEAD^{tree}").split()
+    raw = f"tree {tree}\nparent {last}\nauthor A <a> 1 +0000\ncommitter A <a> 1 +0000\n\n"
+    odd = raw.encode() + "Gr\xf6\xdfe \x1f odd, fixes #2\n".encode("latin-1")  # it is said to be UTF-8
+    history.git(
+        "reset", "-q", "--hard", history.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=odd)
+    )
     two, one = read(history)
     assert (one.message, one.closes) == ("Größe, fixes #1", (1,))
     assert two.closes == (2,) and "\ufffd" in two.message and "\x1f odd" in two.message

@@ -65,8 +65,8 @@ PIECES = st.sampled_from(
     [
         "Fixes #1", "closes", " ", "\n", "\n\n", "#12", "(#3)", "see", "issue", "```", "```diff", "~~~~",
         "+x", "-y", "@@ -1 +1 @@", "diff --git a b", "<!--", "-->", "word", "- ", ":", ".", "ann/shop#4",
-        "GH-5", "\0", "https://github.com/a/b/pull/1", "commit abcdef0", "Signed-off-by: x", "\r", "é", "\x1f",
-        "as requested in", "(cherry picked from commit abcdef0)", "This reverts commit abcdef0.", "> ", "\t",
+        "GH-5", "\0", "https://github.com/a/b/pull/1", "commit abcdef0", "Signed-off-by: x", "\r", "é",
+        "\x1f", "as requested in", "(cherry picked from commit abcdef0)", "This reverts commit abcdef0.",
     ]
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=80)
