@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeforge.errors import EnvironmentUnavailableError
@@ -21,6 +21,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=25)
 @given(body=JSON)
 def test_what_is_kept_is_found_again(tmp_path_factory: pytest.TempPathFactory, body: object) -> None:
     path = tmp_path_factory.getbasetemp() / "law.db"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeforge.errors import EnvironmentUnavailableError, UsageError
@@ -50,6 +50,7 @@ def test_a_deleted_file_is_made_anew(tmp_path: Path) -> None:
         assert out.seen == set()
 
 
+@settings(max_examples=40)
 @given(st.data())
 def test_a_file_that_was_cut_off_anywhere_goes_on(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
