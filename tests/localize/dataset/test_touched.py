@@ -119,6 +119,15 @@ def test_innermost_entities(old: str, new: str, expected: tuple[list[str], list[
     assert touched(old, new) == expected
 
 
+def test_an_insertion_is_placed_after_what_was_inserted_before_it() -> None:
+    lines = SOURCE.split("\n")[:-1]
+    after = SOURCE.replace("import os\n", "import os\n" + "import re\n" * 9).replace(
+        "    2,\n", "    2,\n    9,\n"
+    )
+    found = touched_entities("a.py", SOURCE.encode(), edits_between(lines, after.split("\n")[:-1], 0))
+    assert found is not None and (found.functions, found.classes) == (("a.py:A.two",), ())
+
+
 def test_line_ends_make_no_difference() -> None:
     windows = SOURCE.replace("\n", "\r\n")
     raw = windows.replace("return 2", "return 7").split("\n")[:-1]
