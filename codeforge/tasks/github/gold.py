@@ -70,8 +70,8 @@ def gold_of(repo: GitRepo, base: str, fix: str, *, max_files: int) -> Gold:
         if not edits or entry.mode not in _FILE_MODES:
             files.append(entry.old)  # binary, a link, a mode or a name: no line changes
             continue
-        if entry.old == entry.new and _only_version(edits):
-            continue
+        if entry.old == entry.new:
+            edits = [edit for edit in edits if not _only_version(edit)]
         touched = touched_entities(entry.old, repo.raw("cat-file", "blob", entry.blob), edits)
         if touched is not None:
             files.append(entry.old)
@@ -81,9 +81,8 @@ def gold_of(repo: GitRepo, base: str, fix: str, *, max_files: int) -> Gold:
     return Gold(tuple(files), tuple(functions), tuple(classes), created, tests, lines)
 
 
-def _only_version(edits: Sequence[Edit]) -> bool:
-    lines = [line for edit in edits for line in (*edit.removed, *edit.added)]
-    return bool(lines) and all(_VERSION.fullmatch(line) for line in lines)
+def _only_version(edit: Edit) -> bool:
+    return all(_VERSION.fullmatch(line) for line in (*edit.removed, *edit.added))
 
 
 def _entries(repo: GitRepo, base: str, fix: str) -> list[_Entry]:

@@ -37,14 +37,16 @@ _REFERRING = re.compile(
 _HOLE = "\0"
 # What leads to a reference ("as reported in #12") says nothing without it; "the issue (#12)" stays.
 _LEADS = (
-    r"(?:as|in|to|of|by|for|from|with|on|per|via|at|the|see|issues?|bugs?|tickets?|prs?|pull[ \t]requests?|gh"
-    r"|requested|reported|described|discussed|mentioned|raised|suggested|outlined|noted)"
+    r"(?:and|as|in|to|of|by|for|from|with|on|per|via|at|the|see|issues?|bugs?|tickets?|prs?|pull[ \t]requests?"
+    r"|gh|requested|reported|described|discussed|mentioned|raised|suggested|outlined|noted)"
 )
 _HOLE_AT_END = re.compile(
     rf"(?:(?:^|[ \t]+|(?<=[(\[]))[(\[]?{_LEADS}(?=[ \t:/]))*[ \t,;:(\[/–—-]*\0[\0 \t,;:.)\]]*$", re.M | re.I
 )
+_STOP = r"(?:[:;,.)\]–—]+|-{1,3}(?=[ \t]))"
 _HOLE_AT_START = re.compile(
-    r"^([ \t]*(?:[-*+>][ \t]+)?)\0[\0 \t]*(?:[:;,.)\]–—]+|-{1,3}(?=[ \t]))?[ \t]*", re.M
+    rf"^([ \t]*(?:[-*+>][ \t]+)?)(?:\0[\0 \t]*{_STOP}?|(?:{_LEADS}[ \t]+)+\0[\0 \t]*{_STOP})[ \t]*",
+    re.M | re.I,
 )
 _HOLE_BETWEEN = re.compile(r"(?<=\S)[ \t]+\0[\0 \t]*[ \t]")
 _MERGE = re.compile(r"\A(?:Merge pull request|Merge|Auto merge of) #\d{1,7}[^\n]*\n?")

@@ -97,6 +97,12 @@ def test_versions_are_no_gold(history: History) -> None:
     assert gold.files == ("shop/cart.py",)
 
 
+def test_a_version_beside_words_is_no_gold(history: History) -> None:
+    before = {"shop/__init__.py": '"""A shop."""\n\n__version__ = "1.0"\n'}
+    files = {"shop/__init__.py": '"""The shop."""\n\n__version__ = "1.1"\n'}
+    assert change(history, files, before).files == ()
+
+
 def test_changed_lines_are_counted(history: History) -> None:
     gold = change(history, {"shop/cart.py": CART.replace("return 1", "return 3\n        # why")})
     assert gold.changed_lines == 3
