@@ -67,7 +67,7 @@ def gold_of(repo: GitRepo, base: str, fix: str, *, max_files: int) -> Gold:
     for entry in product:
         patched = patches.get(entry.old)
         edits = edits_of(patched) if patched is not None else []
-        if not edits or entry.mode not in _FILE_MODES:
+        if patched is None or not edits or entry.mode not in _FILE_MODES:
             files.append(entry.old)  # binary, a link, a mode or a name: no line changes
             continue
         if entry.old == entry.new:

@@ -37,11 +37,13 @@ _REFERRING = re.compile(
 _HOLE = "\0"
 # What leads to a reference ("as reported in #12") says nothing without it; "the issue (#12)" stays.
 _LEADS = (
-    r"(?:and|as|in|to|of|by|for|from|with|on|per|via|at|the|see|issues?|bugs?|tickets?|prs?|pull[ \t]requests?"
-    r"|gh|requested|reported|described|discussed|mentioned|raised|suggested|outlined|noted)"
+    r"(?:and|as|in|to|of|by|for|from|with|on|per|via|at|the|see|issues?|bugs?|tickets?|prs?|gh"
+    r"|pull[ \t]requests?|requested|reported|described|discussed|mentioned|raised|suggested|outlined|noted)"
 )
 _HOLE_AT_END = re.compile(
-    rf"(?:(?:^|[ \t]+|(?<=[(\[]))[(\[]?{_LEADS}(?=[ \t:/]))*[ \t,;:(\[/–—-]*\0[\0 \t,;:.)\]]*$", re.M | re.I
+    rf"(?:(?:^|[ \t]{{1,9}}|(?<=[(\[]))[(\[]?{_LEADS}(?=[ \t:/])){{0,6}}"
+    r"[ \t,;:(\[/–—-]{0,9}\0[\0 \t,;:.)\]]*$",
+    re.M | re.I,
 )
 _STOP = r"(?:[:;,.)\]–—]+|-{1,3}(?=[ \t]))"
 _HOLE_AT_START = re.compile(

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codeforge.errors import CodeforgeError
 from codeforge.git import GitError
-from codeforge.localize.dataset.export import Exporter, Row
+from codeforge.localize.dataset.export import Exporter
 from codeforge.localize.dataset.negatives import LocalizerRanking, Ranked, Ranking
 from codeforge.localize.dataset.record import MOST_CHARS, SCHEMA_VERSION, Example, GoldLocations
 from codeforge.localize.dataset.trees import TreeFolder
@@ -54,9 +55,9 @@ def rows(
     examples: Sequence[Example],
     ranking: Ranking | None = None,
     count: int = 5,
-) -> tuple[list[Row], Counter[str]]:
+) -> tuple[list[dict[str, Any]], Counter[str]]:
     exporter = Exporter(history.repo, tmp_path / "trees", ranking or LocalizerRanking(), count)
-    return list(exporter.rows(examples)), exporter.skipped
+    return [dict(row) for row in exporter.rows(examples)], exporter.skipped
 
 
 def test_a_line(history: History, tmp_path: Path) -> None:
@@ -66,13 +67,13 @@ def test_a_line(history: History, tmp_path: Path) -> None:
     assert json.loads(json.dumps(row)) == row
     assert (row["schema_version"], row["id"], row["query"]) == (SCHEMA_VERSION, "task:1", made.query)
     assert row["gold"] == {"files": ["shop/cart.py"], "functions": ["shop/cart.py:Cart.total"], "classes": []}
-    (positive,) = row["positives"]  # type: ignore[misc]
+    (positive,) = row["positives"]
     assert (positive["start_line"], positive["end_line"], positive["kind"]) == (4, 6, "function")
     assert positive["text"].startswith("    def total(self):") and SECRET not in positive["text"]
-    negatives = {each["id"] for each in row["hard_negatives"]}  # type: ignore[attr-defined]
+    negatives = {each["id"] for each in row["hard_negatives"]}
     assert "shop/pricing.py:total_price" in negatives and "shop/cart.py:Cart.total" not in negatives
     assert not any("test" in each for each in negatives)
-    assert [each["path"] for each in row["hard_negative_files"]] == ["shop/pricing.py"]  # type: ignore[attr-defined]
+    assert [each["path"] for each in row["hard_negative_files"]] == ["shop/pricing.py"]
     assert str(row["ranker"]).startswith("codeforge.localize ") and row["trajectory"] == []
 
 
@@ -81,9 +82,9 @@ def test_the_tree_is_that_of_the_base_commit(history: History, tmp_path: Path) -
     history.commit("later", {"shop/cart.py": "x = 1\n", "shop/later.py": "def total_price(): pass\n"})
     new = example(history, id="task:2", gold=GoldLocations(("shop/cart.py",)))
     found, _ = rows(history, tmp_path, [old, new, replace(old, id="task:3")])
-    ids = [{each["id"] for each in row["hard_negatives"]} for row in found]  # type: ignore[attr-defined]
+    ids = [{each["id"] for each in row["hard_negatives"]} for row in found]
     assert "shop/later.py:total_price" in ids[1] and "shop/later.py:total_price" not in ids[0] | ids[2]
-    assert ids[0] == ids[2] and found[1]["positives"][0]["text"] == "x = 1"  # type: ignore[index]
+    assert ids[0] == ids[2] and found[1]["positives"][0]["text"] == "x = 1"
     assert not history.git("status", "--porcelain")
 
 
@@ -92,7 +93,7 @@ def test_a_gold_file_without_gold_definitions_is_a_passage(history: History, tmp
     history.commit("more", {"shop/long.py": long, "shop/latin.py": 'X = "\xe4"\r\n'.encode("latin-1")})
     gold = GoldLocations(("shop/latin.py", "shop/long.py"))
     ((row,), _) = rows(history, tmp_path, [example(history, gold=gold)])
-    latin, cut = row["positives"]  # type: ignore[misc]
+    latin, cut = row["positives"]
     assert (latin["kind"], latin["start_line"], latin["end_line"]) == ("file", 1, 1)
     assert (
         latin["text"] == 'X = "\ufffd"' and len(cut["text"]) == MOST_CHARS and cut["end_line"] == MOST_CHARS

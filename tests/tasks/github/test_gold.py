@@ -162,12 +162,12 @@ def test_links_modes_and_binary_files(history: History) -> None:
 
 def test_odd_names_and_contents(history: History) -> None:
     latin = 'def größe():\n    return "\xe4"\n'.encode("latin-1")
-    before = {
+    before: Files = {
         "shop/ä ö.py": "def f():\n    return 1\n",
         "shop/latin.py": latin,
         'shop/"q".py': "def g():\n    return 1\n",
     }
-    files = {
+    files: Files = {
         "shop/ä ö.py": "def f():\n    return 2\n",
         "shop/latin.py": latin.replace(b"\xe4", b"\xe5"),
         'shop/"q".py': "def g():\n    return 2\n",
