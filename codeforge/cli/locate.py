@@ -1,5 +1,7 @@
 """`codeforge locate`."""
 
+from typing import Literal
+
 import typer
 
 
@@ -12,9 +14,17 @@ def register(app: typer.Typer) -> None:
         issue_file: str = typer.Option("", "--issue-file", help="Read the issue from a file; `-` is stdin."),
         limit: int = typer.Option(10, "--limit", "-l", min=1, help="How many locations."),
         files: bool = typer.Option(False, "--files", help="Rank files instead of functions and classes."),
+        agent: Literal["choose", "tools"] | None = typer.Option(
+            None,
+            "--agent",
+            help="Let a model choose among the ranker's best, or look by itself with the graph tools.",
+        ),
+        model: str | None = typer.Option(None, "--model", "-m", help="The agent's model."),
+        samples: int = typer.Option(1, "--samples", min=1, max=100, help="Runs of the agent that vote."),
         as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
     ) -> int:
         """Show where an issue lives: ranked locations with reasons."""
-        from codeforge.cli.locate_flow import LocateArguments, run_locate_command
+        from codeforge.cli.locate_flow import AgentArguments, LocateArguments, run_locate_command
 
-        return run_locate_command(LocateArguments(text, issue_file, limit, files, as_json))
+        chosen = AgentArguments(agent, model, samples)
+        return run_locate_command(LocateArguments(text, issue_file, limit, files, as_json, chosen))

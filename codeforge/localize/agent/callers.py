@@ -58,7 +58,7 @@ class ToolModel(Protocol):
     def call_tools(
         self, conversation: Sequence[Entry], specs: Sequence[ToolSpec], spec: SampleSpec, max_tokens: int
     ) -> Turn:
-        """See `ToolCaller.ask`; the tools of earlier turns are known besides those of `specs`."""
+        """See `ToolCaller.ask`."""
         ...
 
 
@@ -159,11 +159,11 @@ def read_json_turn(result: ChatResult, number: int, specs: Sequence[ToolSpec]) -
             f"No tool call could be read in that answer.{cut} Answer with one JSON object and nothing else: "
             f'{{"thought": "…", "tool": "…", "arguments": {{…}}}}. The tools now: {names}.'
         )
-        return Turn(result.text, (), problem, result.usage, result.elapsed_s)
+        return Turn(result.text, (), result.text, problem, result.usage, result.elapsed_s)
     arguments = call.get("arguments", {})
     written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     calls = (ToolCall(f"call-{number}", str(call["tool"]), written),)
-    return Turn(result.text, calls, "", result.usage, result.elapsed_s)
+    return Turn(result.text, calls, result.text, "", result.usage, result.elapsed_s)
 
 
 def _find_call(answer: str) -> dict[str, Any] | None:

@@ -56,7 +56,13 @@ class ChoosingAgent:
     """
 
     def __init__(
-        self, model: ChatModel, root: Path, *, shown: int = SHOWN, most: int = MOST, trust: float | None = None
+        self,
+        model: ChatModel,
+        root: Path,
+        *,
+        shown: int = SHOWN,
+        most: int = MOST,
+        trust: float | None = None,
     ) -> None:
         if shown < 1 or most < 1:
             raise ValueError("a choice needs something to choose from, and something to be chosen")

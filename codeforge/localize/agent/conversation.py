@@ -29,6 +29,7 @@ class Turn:
     Attributes:
         text: what it says besides its calls; for models that call in JSON, the whole answer.
         calls: what it calls.
+        written: all of the answer as one text, for the record.
         problem: what is wrong with an answer without a call, and how it should be; else "".
         usage: what it cost.
         elapsed_s: seconds it took.
@@ -36,6 +37,7 @@ class Turn:
 
     text: str
     calls: tuple[ToolCall, ...]
+    written: str
     problem: str
     usage: Usage
     elapsed_s: float

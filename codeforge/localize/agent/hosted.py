@@ -95,7 +95,8 @@ class HostedAgentModel(LiteLLMModel):
         spent = self._usage(litellm, usage, request, text + "".join(call.arguments for call in calls))
         names = ", ".join(tool.name for tool in specs)
         problem = "" if calls else f"That answer calls no tool. Call one of them: {names}."
-        return Turn(text, calls, problem, spent, time.monotonic() - started)
+        written = "\n".join([*([text] if text else []), *(f"{call.name} {call.arguments}" for call in calls)])
+        return Turn(text, calls, written, problem, spent, time.monotonic() - started)
 
     def _arguments(self, request: ChatRequest) -> dict[str, Any]:
         return super()._arguments(request) | self._extra
