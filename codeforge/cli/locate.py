@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
             "--agent",
             help="Let a model choose among the ranker's best, or look by itself with the graph tools.",
         ),
-        model: str | None = typer.Option(None, "--model", "-m", help="The agent's model."),
+        model: str | None = typer.Option(None, "--model", help="The agent's model, as for fix."),
         samples: int = typer.Option(1, "--samples", min=1, max=100, help="Runs of the agent that vote."),
         as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
     ) -> int:

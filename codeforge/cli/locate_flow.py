@@ -43,8 +43,10 @@ class LocateArguments:
 def run_locate_command(arguments: LocateArguments) -> int:
     """Run `locate` and return the exit status: 0 when something was found, else 1; 130 when Ctrl-C ended the
     agent (the ranker's answer is shown all the same)."""
-    if arguments.agent.kind is None and arguments.agent.model is not None:
-        raise UsageError("--model is the agent's, and there is no agent.", hint="add --agent choose")
+    if arguments.agent.kind is None and (arguments.agent.model is not None or arguments.agent.samples != 1):
+        raise UsageError(
+            "--model and --samples are an agent's, and there is none.", hint="add --agent choose"
+        )
     text = _issue_text(arguments)
     repo = GitRepo.discover(Path.cwd())
     query = LocateQuery(text, limit=arguments.limit)

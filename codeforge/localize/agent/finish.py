@@ -10,7 +10,7 @@ from codeforge.localize.agent.outcome import Named
 from codeforge.localize.graph.model import GraphView
 from codeforge.localize.model import EntityKind
 from codeforge.localize.tools.agent import ToolSpec
-from codeforge.localize.tools.agent.arguments import read_arguments
+from codeforge.localize.tools.agent.arguments import BadArgumentsError, read_arguments
 from codeforge.localize.tools.resolve import Resolved, Resolver, Unresolved
 
 FINISH = "finish"
@@ -50,6 +50,13 @@ def read_finish(arguments: str) -> tuple[Suggested, ...]:
         BadArgumentsError: the arguments are wrong; the text says how they should be.
     """
     read = read_arguments(finish_spec(), arguments)
+    for number, item in enumerate(read["locations"]):
+        missing = [name for name in ("id", "reason") if name not in item]
+        if missing:
+            raise BadArgumentsError(
+                f"finish: `locations[{number}]`: `{'`, `'.join(missing)}` is missing. "
+                'Each location is {"id": "path/to/file.py:Class.method", "reason": "one sentence"}.'
+            )
     return tuple(Suggested(item["id"], item["reason"]) for item in read["locations"])
 
 

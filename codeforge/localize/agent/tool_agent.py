@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codeforge.context.fit import fit_text
 from codeforge.errors import CodeforgeError
-from codeforge.localize.agent.callers import ToolCaller, tool_caller
+from codeforge.localize.agent.callers import tool_caller
 from codeforge.localize.agent.desk import GraphDesk
 from codeforge.localize.agent.events import AgentEventSink, AgentNotice, SampleEnded, SampleStarted
 from codeforge.localize.agent.fusing import merge_named
@@ -50,9 +50,6 @@ class ToolAgent:
     ) -> AgentOutcome:
         """The answer; one sample for each of `specs`. A sample that fails is counted and said; when all do,
         the ranker's answer stands.
-
-        Raises:
-            CodeforgeError: the index can't be opened.
         """
         answers: list[tuple[Named, ...]] = []
         usage = Usage()
@@ -94,6 +91,3 @@ def _finished(run: ToolRun, messages: tuple[Message, Message], spec: SampleSpec)
         return run.run(system.content, user.content, spec)
     except CodeforgeError as error:
         return Finished((), error.message)
-
-
-__all__ = ["TOOLS", "ToolAgent", "ToolCaller"]

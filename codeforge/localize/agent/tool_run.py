@@ -140,6 +140,9 @@ class ToolRun:
             if place >= _MOST_CALLS:
                 text = f"At most {_MOST_CALLS} calls of one answer are carried out; this one was not."
                 answer = _Answer(text, StepStatus.REFUSED)
+            elif place and call.name != FINISH and not self._room_for_two():
+                # The last turn comes next, and one observation more could leave no room for it.
+                answer = _Answer(f"There is no room left for this answer. {_LAST}", StepStatus.REFUSED)
             else:
                 answer = self._answer(call, last)
             self._step(call, answer, turn, time.monotonic() - started, place == 0)
