@@ -78,7 +78,7 @@ class HostedAgentModel(LiteLLMModel):
         if len(specs) == 1:
             arguments["tool_choice"] = {"type": "function", "function": {"name": specs[0].name}}
         chunks = list(self._received(litellm, arguments))
-        built = litellm.stream_chunk_builder(chunks, messages=arguments["messages"]) if chunks else None
+        built = litellm.stream_chunk_builder(chunks) if chunks else None
         if built is None or not built.choices or not built.choices[0].finish_reason:
             raise EnvironmentUnavailableError(
                 f"{self.name} broke off in its answer.",

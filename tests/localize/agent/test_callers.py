@@ -26,6 +26,7 @@ from tests.models.tiny_gguf import write_tiny_model
 
 SPECS = (*(load_spec(name) for name in TOOL_NAMES), finish_spec())
 GREEDY = SampleSpec(0, 0.0)
+FRAME = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
 
 class Server:
@@ -64,13 +65,11 @@ class Server:
                 yield self.event({"tool_calls": [{"index": place, "function": {"arguments": part}}]})
         yield self.event({}, finish="tool_calls" if calls else "stop")
         usage = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
-        yield json.dumps({**self.frame, "choices": [], "usage": usage})
+        yield json.dumps({**FRAME, "choices": [], "usage": usage})
         yield "[DONE]"
 
-    frame = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-
     def event(self, delta: dict[str, Any], finish: str | None = None) -> str:
-        return json.dumps({**self.frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        return json.dumps({**FRAME, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
 
 @pytest.fixture
@@ -139,7 +138,7 @@ def test_a_connection_that_breaks_is_an_error(server: Server, monkeypatch: pytes
     server.script = [("So", [])]
     monkeypatch.setattr(server, "pieces", lambda text, calls: iter([server.event({"content": "So"})]))
     model = HostedAgentModel("openai/own", api_base=server.url, tools=True)
-    with pytest.raises(EnvironmentUnavailableError, match="broke off"):
+    with pytest.raises(EnvironmentUnavailableError, match="openai/own"):
         NativeCaller(model).ask([Said("user", "x")], SPECS, GREEDY, 50)
 
 
