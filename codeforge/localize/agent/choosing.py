@@ -33,8 +33,8 @@ SHOWN = 10
 MOST = 5
 LOCAL_TRUST = 1.0
 HOSTED_TRUST = 8.0
-"""Logits for the first choice. Not fitted: the ranker's tenth is typically 5 to 8 logits below its first, so a
-small model moves near ties only, and a large one moves anything that it is shown."""
+"""Logits for the first choice. Not fitted: a small model moves near ties only, and a large one moves nearly
+anything that it is shown."""
 _TOKENS_A_NUMBER = 6
 _OVERHEAD_TOKENS = 192
 _QUERY_SHARE = 0.3
