@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from codeforge.localize.graph.nodes import FILE, FUNCTION
 from codeforge.localize.index import CodeIndex
+from codeforge.localize.parsers.base import language_of
 from codeforge.localize.postings import BODY
 from codeforge.localize.roles import FileRole
 from codeforge.localize.tokens import count_words
@@ -29,9 +30,10 @@ def function_ranking(index: CodeIndex, text: str) -> tuple[list[str], list[str]]
 
 
 def file_ranking(index: CodeIndex, text: str) -> list[str]:
-    """BM25 over whole files."""
+    """BM25 over whole files of source."""
     rows = index.graph.rows
-    searched = (rows.kind >= FILE) & rows.alive & ~_tests(index)
+    parsed = np.array([language_of(path) is not None for path in rows.paths], np.bool_)
+    searched = (rows.kind >= FILE) & rows.alive & ~_tests(index) & parsed[rows.block]
     counted = np.bincount(rows.block[searched], index.lengths[BODY][searched], len(rows.paths))
     lengths = np.asarray(counted, dtype=np.float64)
     scores = _scores(index, count_words(text), searched, lengths, rows.block)
