@@ -70,11 +70,13 @@ def _problems(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[str]:
     for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
         place = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in error.path)
         if error.validator == "additionalProperties":
+            if error.path:
+                yield f"`{place}`: {error.message}"
             continue
         if error.validator == "required":
-            missing = [name for name in error.validator_value if name not in arguments]
-            if f"'{missing[0]}'" in error.message:
-                yield f"`{'`, `'.join(missing)}` is missing"
+            missing = [name for name in error.validator_value if name not in error.instance]
+            if f"'{missing[0]}'" in error.message:  # an error comes for each of them
+                yield f"`{'`, `'.join(missing)}` is missing" + (f" in `{place}`" if place else "")
         elif error.validator == "enum":
             allowed = ", ".join(map(str, error.validator_value))
             yield f"`{place}` must be one of {allowed}, not {error.instance!r}"
