@@ -21,10 +21,16 @@ def register(app: typer.Typer) -> None:
         ),
         model: str | None = typer.Option(None, "--model", help="The agent's model, as for fix."),
         samples: int = typer.Option(1, "--samples", min=1, max=100, help="Runs of the agent that vote."),
+        encoder: str = typer.Option(
+            "",
+            "--encoder",
+            help="Compare in meaning too: `minilm`, a model of the hub or a folder (codeforge[dense]).",
+        ),
         as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
     ) -> int:
         """Show where an issue lives: ranked locations with reasons."""
         from codeforge.cli.locate_flow import AgentArguments, LocateArguments, run_locate_command
 
         chosen = AgentArguments(agent, model, samples)
-        return run_locate_command(LocateArguments(text, issue_file, limit, files, as_json, chosen))
+        arguments = LocateArguments(text, issue_file, limit, files, as_json, encoder, chosen)
+        return run_locate_command(arguments)

@@ -37,6 +37,7 @@ class LocateArguments:
     limit: int
     files: bool
     as_json: bool
+    encoder: str = ""
     agent: AgentArguments = AgentArguments()
 
 
@@ -47,12 +48,14 @@ def run_locate_command(arguments: LocateArguments) -> int:
         raise UsageError(
             "--model and --samples are an agent's, and there is none.", hint="add --agent choose"
         )
+    if arguments.agent.kind is not None and arguments.encoder:
+        raise UsageError("An agent ranks without an encoder.", hint="leave out --agent or --encoder")
     text = _issue_text(arguments)
     repo = GitRepo.discover(Path.cwd())
     query = LocateQuery(text, limit=arguments.limit)
     done = None
     if arguments.agent.kind is None:
-        answer = Localizer(repo.root, repo.list_files()).locate_all(query)
+        answer = _ranked(arguments.encoder, repo, query)
         _say_notices(answer)
     else:
         done = _run_agent(arguments.agent, repo, query)
@@ -66,6 +69,16 @@ def run_locate_command(arguments: LocateArguments) -> int:
         raise SystemExit(int(ExitCode.INTERRUPTED))
     found = answer.files if arguments.files else answer.locations
     return int(ExitCode.SOLVED if found else ExitCode.NO_PATCH)
+
+
+def _ranked(encoder: str, repo: GitRepo, query: LocateQuery) -> LocateAnswer:
+    """The ranker's answer, with an encoder when one is named."""
+    if not encoder:
+        return Localizer(repo.root, repo.list_files()).locate_all(query)
+    from codeforge.localize.dense.scorer import DenseScorer
+
+    with DenseScorer.open(repo.root, encoder) as scorer:
+        return Localizer(repo.root, repo.list_files(), scorer=scorer).locate_all(query)
 
 
 def _run_agent(arguments: AgentArguments, repo: GitRepo, query: LocateQuery) -> "LocatedSession":
