@@ -26,8 +26,10 @@ def list_files(root: Path) -> list[str]:
 
 def _walk(root: Path) -> list[str]:
     found: list[str] = []
-    for folder, folders, names in os.walk(root):
+    top = os.fspath(root)
+    for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if name not in _NEVER]
-        relative = Path(folder).relative_to(root)
-        found.extend((relative / name).as_posix() for name in names)
+        inside = folder[len(top) :].replace(os.sep, "/").strip("/")
+        prefix = f"{inside}/" if inside else ""
+        found.extend(f"{prefix}{name}" for name in names)
     return sorted(found)

@@ -82,3 +82,8 @@ identifiers = _WORD.findall
 def count_words(text: str) -> Counter[str]:
     """How often each word occurs in `text`."""
     return Counter(chain.from_iterable(map(_parts.__getitem__, identifiers(text))))
+
+
+def words_in(text: str) -> frozenset[str]:
+    """The words of `text`."""
+    return frozenset(chain.from_iterable(map(_parts.__getitem__, identifiers(text))))

@@ -6,7 +6,7 @@ from math import log
 from codeforge.localize.resolve import files_for_module, files_for_path
 from codeforge.localize.signals.board import Board, relative
 from codeforge.localize.signals.symbols import SYMBOL
-from codeforge.localize.tokens import count_words
+from codeforge.localize.tokens import words_in
 
 PATH, PATH_WORDS, NAME_WORDS = "path", "path_words", "file_name_words"
 _MOST_PLACES = 8
@@ -53,8 +53,8 @@ def _words(board: Board) -> None:
     for path in names:
         folder, _, name = path.rpartition("/")
         if folder not in folders:
-            folders[folder] = frozenset(count_words(folder))
-        words = frozenset(count_words(name.rpartition(".")[0] or name))
+            folders[folder] = words_in(folder)
+        words = words_in(name.rpartition(".")[0] or name)
         own.append(words)
         every.append(words | folders[folder])
     frequency = Counter(word for words in every for word in words)
