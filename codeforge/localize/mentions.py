@@ -8,7 +8,7 @@ from functools import cached_property
 from math import log1p
 
 from codeforge.localize.speech import SPEECH, SPEECH_SHARE
-from codeforge.localize.tokens import STOP, count_words
+from codeforge.localize.tokens import STOP, count_words, spellings
 
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\n]+))?')
 _SHORT_FRAME = re.compile(r"^[ \t]*(?:[>E][ \t]+)?([\w./\\-]{1,300}):(\d+):(?: in ([\w.<>]+))?", re.MULTILINE)
@@ -99,6 +99,14 @@ class Mentions:
         for joined in self.joined:
             weights.setdefault(joined, JOINED)
         return weights
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        return spellings(self.prose)
+
+    def spelled(self, words: Iterable[str]) -> str:
+        """Words as the text spells them (`updat` → `updating`), for people to read."""
+        return ", ".join(self._spellings.get(word, word) for word in words)
 
     @cached_property
     def joined(self) -> list[str]:

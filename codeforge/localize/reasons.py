@@ -152,7 +152,7 @@ class Explainer:
             node = members[0].node
             words = shared_words(self.board.index, self.board.mentions.words, node)
             if words:
-                return f"shares {', '.join(words)}"
+                return f"shares {self.board.mentions.spelled(words)}"
         return _IN_WORDS.get(signal, signal)
 
 

@@ -87,3 +87,13 @@ def count_words(text: str) -> Counter[str]:
 def words_in(text: str) -> frozenset[str]:
     """The words of `text`."""
     return frozenset(chain.from_iterable(map(_parts.__getitem__, identifiers(text))))
+
+
+def spellings(text: str) -> dict[str, str]:
+    """By word of `text` (stemmed), how it is first written there, in lower case."""
+    found: dict[str, str] = {}
+    for identifier in identifiers(text):
+        if len(identifier) <= _LONGEST:
+            for piece in _PART.findall(identifier):
+                found.setdefault(stem(piece.lower()), piece.lower())
+    return found

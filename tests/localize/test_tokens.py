@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeforge.localize.tokens import count_words, parts_of, stem
+from codeforge.localize.tokens import count_words, parts_of, spellings, stem
 
 
 def test_identifiers_are_split() -> None:
@@ -28,3 +28,12 @@ def test_stop_words_and_data_are_left_out() -> None:
 def test_words_are_lower_case_and_counted(text: str) -> None:
     for word, count in count_words(text).items():
         assert word == word.lower() and word and count > 0
+
+
+def test_words_can_be_spelled_as_they_were() -> None:
+    assert spellings("Updating the cachedValues, updates") == {
+        "updat": "updating",
+        "the": "the",
+        "cach": "cached",
+        "valu": "values",
+    }

@@ -47,4 +47,4 @@ def _score_names(board: Board) -> None:
         if hit:
             # Two of two words say more than one of one.
             column[node] = len(hit) / (len(words) + 0.5)
-            board.details[NAME, node] = f"name has {', '.join(sorted(hit)[:3])}"
+            board.details[NAME, node] = f"name has {board.mentions.spelled(sorted(hit)[:3])}"

@@ -65,7 +65,7 @@ def _words(board: Board) -> None:
         hit = wanted.keys() & words
         if hit:
             shares[node] = sum(gain[word] * wanted[word] for word in hit)
-            board.details[PATH_WORDS, node] = f"path has {', '.join(sorted(hit)[:4])}"
+            board.details[PATH_WORDS, node] = f"path has {board.mentions.spelled(sorted(hit)[:4])}"
             total = sum(gain[word] for word in name_words)
             named = wanted.keys() & name_words
             parts[node] = sum(gain[word] for word in named) / total if named else 0.0
