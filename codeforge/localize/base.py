@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from codeforge.localize.contents import Contents
+from codeforge.localize.database import IndexDamagedError
 from codeforge.localize.graph.edges import Edges, edges_of, together
 from codeforge.localize.graph.linker import Linker, Namesakes
 from codeforge.localize.graph.nodes import FILE, Nodes, last_part, nodes_of
@@ -124,23 +126,26 @@ def write_base(connection: sqlite3.Connection, base: Base, inverted: Inverted) -
         **{name: getattr(nodes, name).astype(kind).tobytes() for name, kind in _ARRAYS.items()},
         **{name: _encoded(getattr(nodes, name)) for name in ("paths", "names", "signatures")},
     }
+    data["digest"] = _digest(data)
     connection.execute("DELETE FROM base")
     connection.execute("DELETE FROM posting")
     connection.executemany("INSERT INTO base VALUES (?, ?)", sorted(data.items()))
-    connection.executemany("INSERT INTO posting VALUES (?, ?, ?)", inverted.rows())
+    connection.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", inverted.rows())
 
 
 def read_base(connection: sqlite3.Connection) -> Base | None:
     """The base on disk; `None` when there is none of this version.
 
     Raises:
-        ValueError, LookupError: it is damaged.
+        IndexDamagedError: it is damaged.
     """
     import numpy as np
 
-    data = dict(connection.execute("SELECT name, data FROM base"))
-    if bytes(data.get("version", b"")).decode() != _version():
+    data = {name: bytes(column) for name, column in connection.execute("SELECT name, data FROM base")}
+    if data.get("version", b"") != _version().encode():
         return None
+    if data.pop("digest", b"") != _digest(data):
+        raise IndexDamagedError("the checksum of its graph is wrong")
     arrays: dict[str, Any] = {name: np.frombuffer(data[name], dtype=kind) for name, kind in _ARRAYS.items()}
     texts: dict[str, Any] = {name: _decoded(data[name]) for name in ("paths", "names", "signatures")}
     count = len(arrays["kind"])
@@ -156,6 +161,15 @@ def read_base(connection: sqlite3.Connection) -> Base | None:
     contents = {path: number for path, number in zip(nodes.paths, numbers, strict=True) if number}
     lengths = np.frombuffer(data["lengths"], dtype="<i4").reshape(2, -1)
     return Base(bytes(data["build"]).decode(), nodes, linked, contents, lengths)
+
+
+def _digest(data: Mapping[str, bytes]) -> bytes:
+    """Names all of the rows, whatever their order."""
+    digest = blake2b(digest_size=16)
+    for name, column in sorted(data.items()):
+        digest.update(f"{name} {len(column)} ".encode())
+        digest.update(column)
+    return digest.digest()
 
 
 def build_on_disk(connection: sqlite3.Connection) -> str:

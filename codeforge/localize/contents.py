@@ -3,6 +3,7 @@
 import sqlite3
 
 from codeforge.localize.content import Content, unpack_structure
+from codeforge.localize.database import IndexDamagedError, checksum
 from codeforge.localize.parsers.base import ParsedFile
 from codeforge.localize.wordtable import WordTable, unpack
 
@@ -10,7 +11,7 @@ from codeforge.localize.wordtable import WordTable, unpack
 class Contents:
     """The contents in the database, by id.
 
-    A damaged row raises `ValueError`, `TypeError` or `LookupError` when it is read.
+    A damaged row raises `IndexDamagedError` when it is read.
 
     Args:
         connection: of the index.
@@ -35,18 +36,13 @@ class Contents:
         """The structure of a content."""
         found = self._parsed.get(number)
         if found is None:
-            (packed,) = self._row("structure", number)
-            found = self._parsed[number] = unpack_structure(packed)
+            found = self._parsed[number] = unpack_structure(self._row(number)[0])
         return found
 
     def words(self, number: int) -> WordTable:
         """The words of a content."""
         found = self._words.get(number)
-        return found if found is not None else unpack(*self._row("vocabulary, words", number))
-
-    def generated(self, number: int) -> bool:
-        """Whether it says that a program wrote it."""
-        return bool(self._row("generated", number)[0])
+        return found if found is not None else unpack(*self._row(number)[1:])
 
     def mention(self, numbers: set[int], names: set[str]) -> set[int]:
         """Those of the contents whose structure mentions one of the names."""
@@ -60,9 +56,13 @@ class Contents:
         """Let go of the structures kept in memory: those of a large tree take as much as all the rest."""
         self._parsed.clear()
 
-    def _row(self, columns: str, number: int) -> tuple:  # type: ignore[type-arg]
-        row = self.connection.execute(f"SELECT {columns} FROM content WHERE id = ?", (number,)).fetchone()
+    def _row(self, number: int) -> tuple[str, str, bytes]:
+        """Structure, vocabulary and words of a content."""
+        columns = "SELECT structure, vocabulary, words, checksum FROM content WHERE id = ?"
+        row = self.connection.execute(columns, (number,)).fetchone()
         if row is None:
-            raise LookupError(f"content {number} is missing")
-        found: tuple = row  # type: ignore[type-arg]
-        return found
+            raise IndexDamagedError(f"content {number} is missing")
+        structure, vocabulary, words, known = row
+        if checksum(structure, vocabulary, words) != known:
+            raise IndexDamagedError(f"the checksum of content {number} is wrong")
+        return structure, vocabulary, words

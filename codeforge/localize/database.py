@@ -2,14 +2,16 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from codeforge.paths import ensure_project_dir, real_folder
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_TIMEOUT_MS = 10_000
 
 _SCHEMA = """
@@ -20,7 +22,8 @@ CREATE TABLE content (
     lines INTEGER NOT NULL,
     structure TEXT NOT NULL,
     vocabulary TEXT NOT NULL,
-    words BLOB NOT NULL
+    words BLOB NOT NULL,
+    checksum INTEGER NOT NULL
 );
 CREATE TABLE file (
     path BLOB PRIMARY KEY,
@@ -30,7 +33,8 @@ CREATE TABLE file (
     inode INTEGER NOT NULL,
     checked_ns INTEGER NOT NULL,
     content INTEGER,
-    skipped TEXT NOT NULL
+    skipped TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE base (
     name TEXT PRIMARY KEY,
@@ -39,16 +43,27 @@ CREATE TABLE base (
 CREATE TABLE posting (
     word TEXT PRIMARY KEY,
     heads INTEGER NOT NULL,
-    data BLOB NOT NULL
+    data BLOB NOT NULL,
+    checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
 TABLES = ("content", "file", "base", "posting")
 """`content`: what each distinct file content holds. `file`: what each path held when last looked at. `base`:
-the arrays of the last full build of the graph, by name. `posting`: its inverted index, by word."""
+the arrays of the last full build of the graph, by name. `posting`: its inverted index, by word. SQLite has no
+checksums of its own: every row has one, `base` has one for all of its rows."""
 
 
 class IndexDamagedError(Exception):
     """The file is not a usable index."""
+
+
+def checksum(*columns: object) -> int:
+    """CRC-32 of a row's columns (texts, bytes, numbers, `None`)."""
+    found = 0
+    for column in columns:
+        data = column if isinstance(column, bytes) else str(column).encode("utf-8", "surrogatepass")
+        found = crc32(data, crc32(b"\0", found))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,12 @@ def open_in_memory(notices: tuple[str, ...] = ()) -> OpenedIndex:
     return OpenedIndex(connection, False, notices)
 
 
+def is_damage(error: Exception) -> bool:
+    """Whether an error of SQLite comes from what is in the file, not from where it lies or who else uses
+    it."""
+    return not isinstance(error, sqlite3.OperationalError) or "decode" in str(error)
+
+
 def discard_index(root: Path) -> None:
     """Remove the index of `root`, if there is one that can be removed."""
     with contextlib.suppress(OSError):
@@ -90,7 +111,9 @@ def discard_index(root: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a database with its side files."""
+    """Remove a database with its side files, or a folder in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -109,6 +132,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         IndexDamagedError: it is no index of this version.
         sqlite3.OperationalError: it can't be written or stays locked.
     """
+    if path.is_dir():
+        raise IndexDamagedError("replaced by a folder")
     existed = path.exists()
     if existed and not os.access(path, os.W_OK):
         raise PermissionError(f"{path} is read-only")
@@ -125,10 +150,10 @@ def _connect(path: Path) -> sqlite3.Connection:
             connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        if "no such table" in str(error) or "no such column" in str(error):
+        if is_damage(error) or "no such table" in str(error) or "no such column" in str(error):
             raise IndexDamagedError("damaged") from error
         raise
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, ValueError) as error:
         connection.close()
         raise IndexDamagedError("damaged") from error
     except BaseException:

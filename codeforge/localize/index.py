@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from codeforge.localize.base import Base, build_base, build_on_disk, read_base, write_base
 from codeforge.localize.contents import Contents
-from codeforge.localize.database import OpenedIndex, discard_index, open_in_memory, open_index
+from codeforge.localize.database import (
+    IndexDamagedError,
+    OpenedIndex,
+    discard_index,
+    is_damage,
+    open_in_memory,
+    open_index,
+)
 from codeforge.localize.graph.code_graph import CodeGraph
 from codeforge.localize.graph.edges import completed
 from codeforge.localize.patching import MOST_CHANGES, Patched, changes, patched
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TRIES = 5
-DAMAGE = (ValueError, TypeError, LookupError)
+DAMAGE = (IndexDamagedError, ValueError, TypeError, LookupError)
 """What reading a damaged index raises besides the errors of SQLite."""
 
 
@@ -81,7 +88,7 @@ class CodeIndex:
         cls, opened: OpenedIndex, root: Path, files: Sequence[str], error: Exception
     ) -> "CodeIndex":
         """Go on after the database failed: anew when it is damaged, in memory when it can't be written."""
-        if not isinstance(error, sqlite3.OperationalError):
+        if is_damage(error):
             discard_index(root)
             again = open_index(root)
             notice = f"the code index was damaged ({error}) and is made anew"

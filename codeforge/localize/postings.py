@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codeforge.localize.database import IndexDamagedError, checksum
 from codeforge.localize.tokens import parts_of
 from codeforge.localize.wordtable import Field, WordTable
 
@@ -53,13 +54,14 @@ class Inverted:
     lengths: "Ints"
     offset: int
 
-    def rows(self) -> Iterable[tuple[str, int, bytes]]:
-        """By word, its row on disk: (word, how many head entries, all entries)."""
+    def rows(self) -> Iterable[tuple[str, int, bytes, int]]:
+        """By word, its row on disk: (word, how many head entries, all entries, checksum)."""
         data = self.entries.tobytes()
         size = self.entries.itemsize
         starts, heads = self.starts.tolist(), self.heads.tolist()
         for place, word in enumerate(self.words):
-            yield word, heads[place], data[starts[place] * size : starts[place + 1] * size]
+            entries = data[starts[place] * size : starts[place + 1] * size]
+            yield word, heads[place], entries, checksum(word, heads[place], entries)
 
 
 class _Places(dict[str, int]):
@@ -190,12 +192,19 @@ class PostingReader:
         self._place = {word: place for place, word in enumerate(added.words)} if added else {}
 
     def find(self, word: str) -> tuple[Postings, Postings]:
-        """The documents whose head, and those whose body has `word`."""
+        """The documents whose head, and those whose body has `word`.
+
+        Raises:
+            IndexDamagedError: what lies on disk is not what was written.
+        """
         import numpy as np
 
         fields: list[list[NDArray[np.void]]] = [[], []]
-        row = self._connection.execute("SELECT heads, data FROM posting WHERE word = ?", (word,)).fetchone()
+        columns = "SELECT heads, data, checksum FROM posting WHERE word = ?"
+        row = self._connection.execute(columns, (word,)).fetchone()
         if row is not None:
+            if checksum(word, *row[:2]) != row[2]:
+                raise IndexDamagedError(f"the checksum of the word {word} is wrong")
             entries = np.frombuffer(row[1], dtype=[("node", "<i4"), ("times", "u1")])
             for field, part in zip(fields, (entries[: row[0]], entries[row[0] :]), strict=True):
                 field.append(part if self._whole else part[self._alive[part["node"]]])

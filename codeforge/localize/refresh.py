@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from codeforge.localize.content import Content, analyse, content_kind, pack_structure
 from codeforge.localize.contents import Contents
+from codeforge.localize.database import checksum
 from codeforge.localize.read import MAX_BYTES, read_source
 from codeforge.localize.roles import is_text_kind
 from codeforge.localize.snapshot import Snapshot
@@ -99,10 +100,11 @@ def _status(prefix: str, path: str) -> os.stat_result | None:
 
 
 def _known_rows(connection: sqlite3.Connection) -> dict[str, _Row]:
+    """By path what was there at the last look; a row that is damaged counts as not there."""
     rows = connection.execute(
-        "SELECT path, size, mtime_ns, ctime_ns, inode, checked_ns, content, skipped FROM file"
+        "SELECT path, size, mtime_ns, ctime_ns, inode, checked_ns, content, skipped, checksum FROM file"
     )
-    return {os.fsdecode(row[0]): _Row._make(row[1:]) for row in rows}
+    return {os.fsdecode(row[0]): _Row._make(row[1:-1]) for row in rows if checksum(row[:-1]) == row[-1]}
 
 
 def _batches(
@@ -163,19 +165,18 @@ def _write(
                 continue  # another process pruned it this moment: the next run sees the file as new
             if key in fresh and number is not None:
                 contents.remember(number, fresh[key])
-            connection.execute(
-                "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    os.fsencode(path),
-                    status.st_size,
-                    status.st_mtime_ns,
-                    status.st_ctime_ns,
-                    status.st_ino,
-                    checked,
-                    number,
-                    why,
-                ),
+            row = (
+                os.fsencode(path),
+                status.st_size,
+                status.st_mtime_ns,
+                status.st_ctime_ns,
+                status.st_ino,
+                checked,
+                number,
+                why,
             )
+            command = "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            connection.execute(command, (*row, checksum(row)))
             results.append((path, number, why))
     except BaseException:
         connection.execute("ROLLBACK")
@@ -186,16 +187,11 @@ def _write(
 
 def _insert(connection: sqlite3.Connection, key: str, content: Content) -> None:
     """Store one content, unless another process has done so."""
+    kept = (pack_structure(content.parsed), *pack(content.words))
     connection.execute(
-        "INSERT OR IGNORE INTO content (key, generated, lines, structure, vocabulary, words)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            key,
-            content.generated,
-            content.parsed.lines,
-            pack_structure(content.parsed),
-            *pack(content.words),
-        ),
+        "INSERT OR IGNORE INTO content (key, generated, lines, structure, vocabulary, words, checksum)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (key, content.generated, content.parsed.lines, *kept, checksum(*kept)),
     )
 
 

@@ -106,7 +106,9 @@ class CodeGraph:
         file = self.files.get(path)
         if file is None:
             return None
-        return next((node for node in self.block(file)[1:] if self.rows.names[node] == name), None)
+        found = [node for node in self.block(file)[1:] if self.rows.names[node] == name]
+        # Of several definitions (overloads, conditional ones) the longest is no stub.
+        return max(found, key=lambda node: (self.rows.end[node] - self.rows.start[node], -node), default=None)
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:

@@ -1,6 +1,7 @@
 """`open_workspace`: the code graph of a tree and its tools, for asynchronous callers."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
@@ -89,7 +90,7 @@ class GraphWorkspace:
 
     async def read(self, question: Callable[[GraphView], _T]) -> _T:
         """What `question` answers, asked in the thread of the index."""
-        return await self._run(lambda: question(self._open()[1].graph))
+        return await self._run(lambda: self._healed(lambda: question(self._open()[1].graph)))
 
     async def notices(self) -> tuple[str, ...]:
         """What the user should know of the index."""
@@ -107,10 +108,22 @@ class GraphWorkspace:
             self._thread.shutdown(wait=False)
 
     async def _with_tools(self, question: Callable[[Toolbox], _T]) -> _T:
-        return await self._run(lambda: question(self._open()[2]))
+        return await self._run(lambda: self._healed(lambda: question(self._open()[2])))
 
     async def _run(self, job: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+
+    def _healed(self, job: Callable[[], _T]) -> _T:
+        """Do a job; when the index turns out to be damaged meanwhile, once more with one that is made
+        anew."""
+        from codeforge.localize.database import IndexDamagedError, discard_index
+
+        try:
+            return job()
+        except (sqlite3.DatabaseError, IndexDamagedError):
+            self._close_index()
+            discard_index(self.root)
+            return job()
 
     def _open(self) -> tuple[ExitStack, GraphIndex, Toolbox]:
         if self._opened is None:
