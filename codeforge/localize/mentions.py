@@ -1,19 +1,14 @@
 """What an issue text names: tracebacks, paths, symbols."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import log1p
 
+from codeforge.localize.frames import TextFrame, frames_in
 from codeforge.localize.speech import SPEECH, SPEECH_SHARE
 from codeforge.localize.tokens import STOP, count_words, spellings
-
-_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([^\n]+))?')
-_SHORT_FRAME = re.compile(r"^[ \t]*(?:[>E][ \t]+)?([\w./\\-]{1,300}):(\d+):(?: in ([\w.<>]+))?", re.MULTILINE)
-_TRACE_GAP = 12
-"""More lines than this between two frames, and they belong to two tracebacks."""
 
 _PATH = re.compile(r"[\w.@+/\\-]+")
 _EXTENSION = re.compile(r"[^/]\.[A-Za-z]\w{0,5}$")
@@ -33,19 +28,7 @@ JOINED = 0.35
 MOST_JOINED = 2_000
 """Characters in which neighbouring words are joined: later ones are logs and code."""
 MOST_TEXT = 100_000
-"""Characters of an issue that are looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextFrame:
-    """A traceback frame as written: path, 1-based line, function or ""; `trace` numbers its traceback,
-    `depth` counts from the innermost frame of it (0)."""
-
-    path: str
-    line: int
-    function: str
-    trace: int
-    depth: int
+"""Characters of an issue that are looked at: the first half of them, and the last."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +38,21 @@ class Mentions:
     text: str
 
     @cached_property
+    def _kept(self) -> str:
+        """The text, of a long one its head and its end: a log ends with what went wrong."""
+        half = MOST_TEXT // 2
+        whole = len(self.text) <= MOST_TEXT
+        return self.text if whole else f"{self.text[:half]}\n{self.text[-half:]}"
+
+    @cached_property
     def prose(self) -> str:
         """The text without web addresses."""
-        return _URL.sub(" ", self.text[:MOST_TEXT])
+        return _URL.sub(" ", self._kept)
 
     @cached_property
     def frames(self) -> list[TextFrame]:
         """Every frame of every traceback, in order."""
-        return _frames(self.text[:MOST_TEXT])
+        return frames_in(self._kept)
 
     @cached_property
     def paths(self) -> list[str]:
@@ -120,29 +110,6 @@ class Mentions:
                     if part[0] not in STOP and part[-1] not in STOP:
                         found["_".join(part)] = found["".join(part)] = None
         return list(found)
-
-
-def _frames(text: str) -> list[TextFrame]:
-    ends = [match.start() for match in re.finditer("\n", text)]
-    found = [(m.start(), m[1], int(m[2]), m[3] or "") for m in _PYTHON_FRAME.finditer(text)]
-    found += [(m.start(), m[1], int(m[2]), m[3] or "") for m in _SHORT_FRAME.finditer(text)]
-    found.sort()
-    traces: list[list[tuple[str, int, str]]] = []
-    last_line = -_TRACE_GAP - 1
-    heads = [m.start() for m in re.finditer(r"Traceback \(most recent call last\)", text)]
-    last_place = -1
-    for place, path, line, function in found:
-        row = bisect_left(ends, place)
-        new = row - last_line > _TRACE_GAP or bisect_left(heads, last_place) < bisect_left(heads, place)
-        if new or not traces:
-            traces.append([])
-        traces[-1].append((path.replace("\\", "/"), line, function.strip()))
-        last_line, last_place = row, place
-    return [
-        TextFrame(path, line, function, number, len(trace) - 1 - place)
-        for number, trace in enumerate(traces)
-        for place, (path, line, function) in enumerate(trace)
-    ]
 
 
 def _symbols(text: str) -> dict[str, float]:
