@@ -128,6 +128,39 @@ def test_foreign_modules_are_not_taken_for_files_of_the_same_name(link: Link) ->
     assert edges.imports("app/main.py") == set()
 
 
+@pytest.mark.parametrize("folder", ["pk", "utils/deep", "src"])
+@pytest.mark.parametrize("importer", ["main.py", "other/main.py", "tests/unit/main.py"])
+def test_the_standard_library_is_not_looked_for_anywhere(link: Link, folder: str, importer: str) -> None:
+    edges = link(
+        {
+            f"{folder}/random.py": "def choice(): pass\n",
+            f"{folder}/json/__init__.py": "def loads(): pass\n",
+            importer: """
+                import json
+                from random import choice
+
+
+                def run():
+                    choice()
+                    json.loads()
+                """,
+        }
+    )
+    assert edges.invokes(f"{importer}:run") == edges.guesses(f"{importer}:run") == set()
+    assert edges.imports(importer) == set()
+
+
+def test_a_script_imports_the_file_beside_it_even_with_a_name_of_the_standard_library(link: Link) -> None:
+    edges = link(
+        {
+            "pk/random.py": "def choice(): pass\n",
+            "pk/main.py": "import random\n\n\ndef run():\n    random.choice()\n",
+        }
+    )
+    assert edges.invokes("pk/main.py:run") == {"pk/random.py:choice"}
+    assert edges.imports("pk/main.py") == {"pk/random.py"}
+
+
 METHODS = """
     from .parts import Wheel, make_wheel
 

@@ -1,6 +1,7 @@
 """Python."""
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 
 from codeforge.localize.parsers.base import FileTree, Import, LanguageRules, Repair
@@ -42,7 +43,7 @@ class PythonRules(LanguageRules):
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
         """See `LanguageRules`. Absolute names are looked up from the importer's folder upwards, then anywhere
-        (`src/` layouts, several projects in one repository)."""
+        (`src/` layouts, several projects in one repository); those of the standard library never anywhere."""
         dots = len(module) - len(module.lstrip("."))
         stem = module[dots:].replace(".", "/")
         folder = importer.rpartition("/")[0]
@@ -70,16 +71,18 @@ def _at(tree: FileTree, stem: str) -> Sequence[str]:
 
 
 def _absolute(tree: FileTree, folder: str, stem: str) -> Sequence[str]:
-    """A module by its full name. The roots nearest to the importer win; of others only an only one."""
+    """A module by its full name. The roots nearest to the importer win; of others only an only one, and none
+    when the standard library has such a module."""
+    is_standard = stem.partition("/")[0] in sys.stdlib_module_names
     while True:
         found = _at(tree, f"{folder}/{stem}".strip("/"))
         if found and (not folder or f"{folder}/__init__.py" not in tree):
             return found
-        found = _at(tree, f"{folder}/src/{stem}".strip("/"))
+        found = () if is_standard else _at(tree, f"{folder}/src/{stem}".strip("/"))
         if found or not folder:
             break
         folder = folder.rpartition("/")[0]
-    if found:
+    if found or is_standard:
         return found
     anywhere = [*tree.ending(f"{stem}.py"), *tree.ending(f"{stem}/__init__.py")]
     roots = {path[: -len(f"{stem}.py")] if path.endswith(f"{stem}.py") else path for path in anywhere}
