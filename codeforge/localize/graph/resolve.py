@@ -117,7 +117,11 @@ class Resolver:
         value = self._typed(scope, 0, kind) if kind is not None else None
         if value is not None:
             return value
-        for item in scope.bindings.get(name, ()):
+        return self._bound(scope, scope.bindings.get(name, ()))
+
+    def _bound(self, scope: Scope, items: Sequence[Import]) -> Value | None:
+        """What the first of these imports binds that binds something."""
+        for item in items:
             if item.name or "." not in item.module or item.alias != item.module.partition(".")[0]:
                 value = self.imported(scope, item)
             else:  # `import a.b` binds `a`
@@ -147,6 +151,9 @@ class Resolver:
             if name in scope.rules.instances and scope.rules.is_own_class(name, scope.signature(around)):
                 own = self.enclosing(scope, around)
                 return Value(ValueKind.ENTITY, *own) if own else None
+            if (first or not scope.is_class(around)) and (around, name) in scope.local:
+                value = self._bound(scope, scope.local[around, name])
+                return value if value is not None else FOREIGN
             around, first = scope.parent(around), False
         if scope.rules.member_scope and owner:
             value = self._own_member(scope, owner, name)
@@ -212,13 +219,16 @@ class Resolver:
             found = self._follow(inner, rest)
             if found is not None and found is not FOREIGN:
                 return found
-        bound = scope.bindings.get(parts[0], ())
-        if value is None and len(bound) > 1 and head == self._own(scope, parts[0]):
+        bound = scope.bound(owner, parts[0])
+        if value is None and len(bound) > 1 and head == self._first_meant(scope, parts[0], bound):
             for item in bound[1:]:  # a module and its default, or one of several modules
                 value = self._follow(self.imported(scope, item), parts[1:])
                 if value is not None:
                     break
         return value
+
+    def _first_meant(self, scope: Scope, name: str, bound: Sequence[Import]) -> Value | None:
+        return self._bound(scope, bound) if bound[0].owner else self._own(scope, name)
 
     def beside(self, scope: Scope, ordinal: int, chain: str) -> Value | None:
         """What a chain means where the definition `ordinal` stands: decorators, bases, types."""
@@ -248,8 +258,8 @@ class Resolver:
             if around:
                 return Value(ValueKind.INSTANCE, *around), parts[1:]
         value = self.named(scope, owner, head)
-        if head in scope.bindings and (value is FOREIGN or (value and value.kind is ValueKind.MODULE)):
-            for item in scope.bindings[head]:
+        if value is FOREIGN or (value and value.kind is ValueKind.MODULE):
+            for item in scope.bound(owner, head):
                 own = item.module.split(".")
                 if not item.name and len(own) > 1 and parts[: len(own)] == own:
                     files = self.sources.modules(scope, item.module)
@@ -327,9 +337,9 @@ class Resolver:
         found = scope.inside(ordinal).get(name)
         if found is not None:
             return Value(ValueKind.ENTITY, path, found)
-        kind = scope.attributes.get(ordinal, _NO_TYPES).get(name)
-        if kind is not None:
-            return self._typed(scope, ordinal, kind)
+        attribute = scope.attributes.get(ordinal, _NO_TYPES).get(name)
+        if attribute is not None:
+            return self._typed(scope, *attribute)
         if scope.rules.folder_scope:
             value = self._declared(scope, f"{scope.qualname(ordinal)}.{name}")
             if value is not None:
@@ -367,7 +377,7 @@ class Resolver:
         return found
 
 
-_NO_TYPES: Mapping[str, str] = {}
+_NO_TYPES: Mapping[str, tuple[int, str]] = {}
 
 
 def _joined(module: str, name: str) -> str:

@@ -19,11 +19,12 @@ class Scope:
         ordinals: by qualified name, the entity (the last one of that name).
         top: by name, the entities outside others.
         members: by qualified name of an entity, what is directly inside it, by name.
-        bindings: by name, the imports that bind it here.
+        bindings: by name, the imports that bind it in the whole file.
+        local: by (owner, name), the imports that bind it only inside an entity.
         stars: the modules whose names are all bound here.
         hints: by (owner, variable), its type.
         variables: those of them that are at the top of the file.
-        attributes: by class, the types of its objects' attributes.
+        attributes: by class, the types of its objects' attributes, each with the entity that binds it.
         bases: by class, its bases as written.
     """
 
@@ -35,10 +36,11 @@ class Scope:
     top: Mapping[str, int]
     members: Mapping[str, Mapping[str, int]]
     bindings: Mapping[str, Sequence[Import]]
+    local: Mapping[tuple[int, str], Sequence[Import]]
     stars: Sequence[str]
     hints: Mapping[tuple[int, str], str]
     variables: Mapping[str, str]
-    attributes: Mapping[int, Mapping[str, str]]
+    attributes: Mapping[int, Mapping[str, tuple[int, str]]]
     bases: Mapping[int, Sequence[str]]
 
     def is_class(self, ordinal: int) -> bool:
@@ -64,6 +66,16 @@ class Scope:
     def inside(self, ordinal: int) -> Mapping[str, int]:
         """What is directly inside an entity."""
         return self.members.get(self.qualname(ordinal), _NOTHING)
+
+    def bound(self, owner: int, name: str) -> Sequence[Import]:
+        """The imports by which a name is bound inside an entity (0: at the top of the file)."""
+        inner = owner if self.local else 0
+        while inner > 0:
+            found = self.local.get((inner, name))
+            if found is not None and (inner == owner or not self.is_class(inner)):
+                return found
+            inner = self.parent(inner)
+        return self.bindings.get(name, ())
 
     def around(self, ordinal: int) -> int:
         """The class around an entity (or itself), by qualified names too: methods may stand outside of their
@@ -94,9 +106,13 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
         else:
             top[name] = ordinal
     bindings: dict[str, list[Import]] = {}
+    local: dict[tuple[int, str], list[Import]] = {}
     for item in parsed.imports:
         if item.name != "*":
-            bindings.setdefault(item.alias, []).append(item)
+            if item.owner:
+                local.setdefault((item.owner, item.alias), []).append(item)
+            else:
+                bindings.setdefault(item.alias, []).append(item)
     stars = [item.module for item in parsed.imports if item.name == "*"]
     bases: dict[int, list[str]] = {}
     for owner_ordinal, kind, chain in parsed.references:
@@ -112,6 +128,7 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
         top,
         members,
         bindings,
+        local,
         stars,
         hints,
         {
@@ -124,18 +141,20 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
     )
 
 
-def _attributes(parsed: ParsedFile, rules: LanguageRules) -> dict[int, dict[str, str]]:
+def _attributes(parsed: ParsedFile, rules: LanguageRules) -> dict[int, dict[str, tuple[int, str]]]:
     """Types of attributes by class: bound in its body, or through the object in a method. The first
     counts."""
-    found: dict[int, dict[str, str]] = {}
+    found: dict[int, dict[str, tuple[int, str]]] = {}
     for owner, name, kind in parsed.hints:
         if owner == 0:
             continue
         entity = parsed.entities[owner - 1]
         if entity.kind is EntityKind.CLASS and "." not in name:
-            found.setdefault(owner, {}).setdefault(name, kind)
+            found.setdefault(owner, {}).setdefault(name, (owner, kind))
             continue
         receiver, _, attribute = name.partition(".")
         if attribute and "." not in attribute and receiver in rules.instances and entity.parent:
-            found.setdefault(entity.parent, {}).setdefault(attribute, kind)
+            # What only the method knows is known there alone.
+            binder = owner if rules.local_imports else entity.parent
+            found.setdefault(entity.parent, {}).setdefault(attribute, (binder, kind))
     return found

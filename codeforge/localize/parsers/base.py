@@ -61,11 +61,13 @@ class Import(NamedTuple):
         module: the module as written (`a.b`, `..sibling`, `./file`, `fmt`).
         name: what is taken from it; "" for the module itself, "*" for everything.
         alias: the name it gets here; for `import a.b` the first part (`a`) and `module` bound as a whole.
+        owner: where `LanguageRules.local_imports` holds, the entity in which it is bound, 0 for the file.
     """
 
     module: str
     name: str
     alias: str
+    owner: int = 0
 
 
 class Reference(NamedTuple):
@@ -157,12 +159,14 @@ class LanguageRules(Protocol):
         member_scope: inside a class a plain name may mean a member of it or of its bases (Java, C++).
         constructor: the method that runs when a class is called; "" for one with the name of the class,
             `None` when there is none.
+        local_imports: an import inside a function or class binds its name only there (Python).
     """
 
     instances: frozenset[str]
     folder_scope: bool
     member_scope: bool
     constructor: str | None
+    local_imports: bool = False
 
     def imports(self, statement: str) -> Sequence[Import]:
         """The names that an import statement binds."""

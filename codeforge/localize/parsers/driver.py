@@ -140,7 +140,9 @@ class _Reading:
 
     def _imports(self) -> Iterator[Import]:
         for start, end in _spans(self._captured.get("import", ())):
-            yield from self._rules.imports(self._source.between(start, end))
+            found = self._rules.imports(self._source.between(start, end))
+            owner = self._definitions.ordinal_at(start) if self._rules.local_imports else 0
+            yield from (item._replace(owner=owner) for item in found) if owner else found
 
     def _references(self) -> list[Reference]:
         new = tuple.__new__

@@ -161,6 +161,80 @@ def test_a_script_imports_the_file_beside_it_even_with_a_name_of_the_standard_li
     assert edges.imports("pk/main.py") == {"pk/random.py"}
 
 
+def test_imports_inside_a_function_bind_only_there(link: Link) -> None:
+    edges = link(
+        {
+            "a/__init__.py": "",
+            "a/mod.py": "def same(): pass\n\n\nclass Wheel:\n    def turn(self): pass\n",
+            "b.py": "def same(): pass\n",
+            "space/deep/far.py": "def reach(): pass\n",
+            "main.py": """
+                from b import same
+
+
+                def one():
+                    from a.mod import same
+                    import space.deep.far
+                    same()
+                    space.deep.far.reach()
+
+                    def nested():
+                        same()
+
+                    class Local:
+                        def method(self):
+                            same()
+
+
+                def two():
+                    same()
+                    Wheel()
+                    space.deep.far.reach()
+
+
+                class Car:
+                    from a.mod import Wheel as wheel_type
+
+                    spare = wheel_type()
+
+                    def __init__(self):
+                        from a.mod import Wheel
+
+                        self.wheel = Wheel()
+
+                    def drive(self):
+                        self.wheel.turn()
+
+                    def other(self):
+                        wheel_type()
+                """,
+        }
+    )
+    inner = {"main.py:one.nested", "main.py:one.Local.method"}
+    for function in inner:
+        assert edges.invokes(function) == {"a/mod.py:same"}
+    assert edges.invokes("main.py:one") == {"a/mod.py:same", "space/deep/far.py:reach"}
+    assert edges.invokes("main.py:two") == {"b.py:same"}
+    assert edges.guesses("main.py:two") == {"a/mod.py:Wheel", "space/deep/far.py:reach"}
+    assert edges.invokes("main.py:Car") == edges.invokes("main.py:Car.__init__") == {"a/mod.py:Wheel"}
+    assert edges.invokes("main.py:Car.drive") == {"a/mod.py:Wheel.turn"}
+    assert edges.invokes("main.py:Car.other") == set()
+    # All of them are imports of the file.
+    assert {"a/mod.py:same", "a/mod.py:Wheel", "b.py:same", "space/deep/far.py"} <= edges.imports("main.py")
+
+
+def test_what_a_function_imports_is_not_the_modules(link: Link) -> None:
+    edges = link(
+        {
+            "a.py": "def same(): pass\n",
+            "b.py": "def get():\n    from a import same\n    return same()\n",
+            "main.py": "from b import same\n\n\ndef run():\n    same()\n",
+        }
+    )
+    assert edges.invokes("b.py:get") == {"a.py:same"}
+    assert edges.invokes("main.py:run") == set()
+
+
 METHODS = """
     from .parts import Wheel, make_wheel
 

@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from codeforge.localize.parsers.base import Import, ParsedEntity, ReferenceKind, parser_for
+from codeforge.localize.parsers.base import ParsedEntity, ReferenceKind, parser_for
 
 
 class Reading:
@@ -37,9 +37,13 @@ class Reading:
         return self._name(self[qualname].parent)
 
     @property
-    def imports(self) -> list[Import]:
-        """Its imports, in order."""
-        return list(self.parsed.imports)
+    def imports(self) -> list[tuple[str, str, str]]:
+        """Its imports, in order: (module, name, alias)."""
+        return [item[:3] for item in self.parsed.imports]
+
+    def local_imports(self, owner: str) -> list[str]:
+        """The names that are imported only inside an entity."""
+        return [item.alias for item in self.parsed.imports if owner and self._name(item.owner) == owner]
 
     def calls(self, owner: str) -> set[str]:
         """What an entity calls by itself."""

@@ -145,6 +145,7 @@ def test_imports_at_any_depth() -> None:
         (".other", "one", "one"),
         (".other", "two", "two"),
     ]
+    assert reading.local_imports("late") == ["one", "two"]
 
 
 def test_calls_belong_to_the_entities_around_them() -> None:

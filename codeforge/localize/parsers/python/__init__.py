@@ -18,6 +18,7 @@ class PythonRules(LanguageRules):
     folder_scope = False
     member_scope = False
     constructor = "__init__"
+    local_imports = True
 
     def is_own_class(self, name: str, signature: str) -> bool:
         """See `LanguageRules`. Elsewhere `cls` is a variable like others."""
