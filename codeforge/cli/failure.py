@@ -30,5 +30,8 @@ def error_document(error: CodeforgeError) -> dict[str, object]:
 def print_error_document(error: dict[str, object]) -> None:
     """Print the one document of a command that failed."""
     import json
+    from contextlib import suppress
 
-    sys.stdout.write(json.dumps({"schema_version": 1, "error": error}, indent=2) + "\n")
+    with suppress(OSError):  # a full disk behind stdout; stderr has said what happened
+        sys.stdout.write(json.dumps({"schema_version": 1, "error": error}, indent=2) + "\n")
+        sys.stdout.flush()

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,13 +99,20 @@ def run_traverse(arguments: TraverseArguments, *, as_json: bool) -> int:
         )
     )
     if as_json:
+        entities = [{**_entity(item.entity), "depth": item.depth} for item in result.reached]
+        edges = [
+            {"source": edge.source, "relation": edge.relation, "target": edge.target, "weak": edge.weak}
+            for edge in result.edges
+        ]
+        kept_entities, kept_edges = _fitting(entities, edges, arguments.max_tokens)
         document = {
-            "entities": [{**_entity(item.entity), "depth": item.depth} for item in result.reached],
-            "edges": [
-                {"source": edge.source, "relation": edge.relation, "target": edge.target, "weak": edge.weak}
-                for edge in result.edges
-            ],
-            "complete": result.complete,
+            "entities": kept_entities,
+            "edges": kept_edges,
+            "left_out": {
+                "entities": len(entities) - len(kept_entities),
+                "edges": len(edges) - len(kept_edges),
+            },
+            "complete": result.complete and len(kept_edges) == len(edges),
             "errors": list(result.errors),
             "text": result.text,
         }
@@ -113,6 +122,21 @@ def run_traverse(arguments: TraverseArguments, *, as_json: bool) -> int:
     else:
         _complain([result.text])
     return _status(result.errors)
+
+
+def _fitting(
+    entities: Sequence[dict[str, Any]], edges: Sequence[dict[str, Any]], max_tokens: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The first entities (the nearest) and the first edges within the budget, at three bytes a token; half of
+    it is kept for the edges."""
+    room = max_tokens * 3
+    sizes = [[len(json.dumps(item, indent=2)) for item in items] for items in (entities, edges)]
+    kept = _count_within(sizes[0], max(room // 2, room - sum(sizes[1])))
+    return list(entities[:kept]), list(edges[: _count_within(sizes[1], room - sum(sizes[0][:kept]))])
+
+
+def _count_within(sizes: Sequence[int], room: int) -> int:
+    return sum(total <= room for total in accumulate(sizes))
 
 
 def run_show(ids: Sequence[str], max_tokens: int, *, as_json: bool) -> int:
@@ -178,18 +202,25 @@ def _ask(question: Callable[[GraphWorkspace], Awaitable[_T]]) -> tuple[Path, _T]
 def _write(lines: Iterable[str], output: Path | None) -> None:
     with ExitStack() as stack:
         try:
-            stream = (
-                stack.enter_context(output.open("w", encoding="utf-8", newline="\n"))
-                if output
-                else sys.stdout
-            )
-            stream.writelines(f"{line if output else _encodable(line)}\n" for line in lines)
+            if output is None:
+                sys.stdout.writelines(f"{_encodable(line)}\n" for line in lines)
+                return
+            output = Path(os.path.realpath(output))
+            if output.exists() and not output.is_file():  # a device or a pipe
+                stream = stack.enter_context(output.open("w", encoding="utf-8", newline="\n"))
+                stream.writelines(f"{line}\n" for line in lines)
+                return
+            unfinished = output.with_name(f".{output.name}.unfinished")
+            stack.callback(unfinished.unlink, missing_ok=True)
+            with unfinished.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(f"{line}\n" for line in lines)
+            unfinished.replace(output)
         except BrokenPipeError:
             raise
         except OSError as error:
             raise EnvironmentUnavailableError(
                 f"{output or 'stdout'} can't be written: {error.strerror or error}.",
-                kept="The repository and its index are unchanged; what was written so far is incomplete.",
+                kept="The repository and its index are unchanged, and so is a file that was there.",
                 hint="Choose another file with -o.",
             ) from error
 

@@ -107,6 +107,11 @@ class GraphWorkspace:
         finally:
             self._thread.shutdown(wait=False)
 
+    def abandon(self) -> None:
+        """Wait for nothing: the thread ends with the job that it is at, and closes the index then."""
+        self._thread.submit(self._close_index)
+        self._thread.shutdown(wait=False)
+
     async def _with_tools(self, question: Callable[[Toolbox], _T]) -> _T:
         return await self._run(lambda: self._healed(lambda: question(self._open()[2])))
 
@@ -149,8 +154,13 @@ async def open_workspace(root: Path, open_index: OpenIndex | None = None) -> Asy
     workspace = GraphWorkspace(open_index or (lambda: _code_index(root)), root)
     try:
         yield workspace
-    finally:
+    except asyncio.CancelledError:
+        workspace.abandon()
+        raise
+    except BaseException:
         await asyncio.shield(workspace.close())
+        raise
+    await asyncio.shield(workspace.close())
 
 
 def _code_index(root: Path) -> AbstractContextManager[GraphIndex]:
