@@ -4,8 +4,9 @@
 
 `--write` stores the weights with their provenance as `codeforge/localize/weights.json` (what is set by hand
 there stays), and those of the ablations in `benchmarks/localization/ablations/`. Features that the training
-texts can't teach are not fitted: they hold no tracebacks, failing tests or paths. `--dense-rows` (prepared
-with `--dense`; some of the tasks will do) fits what similarity in meaning weighs beside all the others.
+texts can't teach are not fitted: they hold no tracebacks, failing tests, paths or qualified names.
+`--dense-rows` (prepared with `--dense`; some of the tasks will do) fits what similarity in meaning weighs
+beside all the others.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from benchmarks.localization.rows import Rows
 from benchmarks.localization.softmax import Group, fit
 from benchmarks.localization.tasks import Task, read_tasks
 from codeforge.localize.features import BEST, ENTITY_FEATURES, FILE_FEATURES, FILE_PLACE, FILE_SCORE
-from codeforge.localize.signals import changes, failing, meaning, paths, proximity, traceback
+from codeforge.localize.signals import changes, failing, meaning, paths, proximity, symbols, traceback
 from codeforge.localize.weights import PATH
 
 ABLATIONS = Path(__file__).with_name("ablations")
@@ -33,6 +34,7 @@ NAMED_SHARE = 0.3
 where the development data has none of them."""
 _SEPARATE = (
     meaning.MEANING,
+    symbols.NAMED,
     traceback.TRACEBACK,
     traceback.FAILING,
     failing.CALLED,

@@ -35,6 +35,7 @@ _OF_BOTH = (
     symbols.SYMBOL,
     symbols.EXACT,
     symbols.PROSE,
+    symbols.NAMED,
     traceback.TRACEBACK,
     traceback.FAILING,
     failing.CALLED,

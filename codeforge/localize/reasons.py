@@ -35,6 +35,7 @@ SIGNALS = {
     symbols.SYMBOL: "symbol",
     symbols.EXACT: "symbol",
     symbols.PROSE: "symbol",
+    symbols.NAMED: "symbol",
     symbols.OWNER: "symbol",
     lexical.BODY: "lexical",
     lexical.HEAD: "lexical",

@@ -6,8 +6,9 @@ from codeforge.localize.signals.board import Board
 
 SYMBOL, EXACT, PROSE, OWNER = "symbol", "exact_symbol", "prose", "owner"
 """A name of code; one that only a single entity has, or with its owner; an ordinary word that is a name
-too; a
-member of what is named."""
+too; a member of what is named."""
+NAMED = "qualified_name"
+"""The entity's name with its owner (`Response.json`)."""
 QUALIFIED = 1.25
 _MOST_NAMES = 800
 _MOST_PLACES = 40
@@ -41,6 +42,8 @@ def _score_name(board: Board, name: str, surety: float) -> None:
         board.raise_to(SYMBOL if surety >= 0.5 else PROSE, node, weight, f"`{name}` is named")
         if surety >= 0.5 and (exact or (len(own) == 1 and "_" in last)):
             board.raise_to(EXACT, node, 1.0 / len(own), f"`{name}` is named")
+        if exact:
+            board.raise_to(NAMED, node, 1.0 / len(own), f"`{name}` is named")
         for member in _members(board, node) if surety >= 0.5 else ():
             board.raise_to(OWNER, member, weight, f"belongs to `{name}`")
 
