@@ -11,6 +11,7 @@ from codeforge.errors import CodeforgeError, ExitCode, UsageError
 from codeforge.paths import data_dir
 from codeforge.tasks.github.address import Endpoint, RepositoryName
 from codeforge.tasks.github.build import RULES, Selection, Source, Summary, build_tasks, with_kept
+from codeforge.tasks.github.clone import open_clone
 from codeforge.tasks.github.output import GrowingFile
 from codeforge.tasks.spec import TaskSpec
 
@@ -56,6 +57,8 @@ def run_from_github(arguments: FromGitHubArguments, *, as_json: bool) -> int:
     endpoint = Endpoint.resolve(arguments.api_url)
     source = Source(name, endpoint, arguments.clone, github_folder(), arguments.offline, arguments.refresh)
     selection = _selection(arguments)
+    if arguments.clone is not None:
+        open_clone(arguments.clone)  # before a file is made: without it nothing comes
     path = arguments.output or Path(f"{name.slug}.tasks.jsonl")
     opened = (
         nullcontext() if to_stdout else GrowingFile(path, _settings(source, selection), "tasks", "edit_scope")

@@ -23,7 +23,10 @@ def show_entities(
         named = [name for name, form in both if form is not None and form.view == View.FOLD]
         parts = [f"left out: {', '.join(gone)}"] if gone else []
         parts += [f"only named: {', '.join(named)}"] if named else []
-        return f"… to fit {budget.max_tokens} tokens {'; '.join(parts)}: retrieve them alone" if parts else ""
+        if not parts:
+            return ""
+        what = "; ".join(parts)
+        return f"… to fit {budget.max_tokens} tokens {what}: retrieve them one by one, or with more tokens"
 
     return lay_out([_forms(item, graph.entity(item.node), views) for item in meant], budget, errors, footer)
 

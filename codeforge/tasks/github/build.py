@@ -13,7 +13,7 @@ from codeforge.git import GitError, GitRepo
 from codeforge.tasks.github.address import Endpoint, RepositoryName
 from codeforge.tasks.github.cache import AnswerCache
 from codeforge.tasks.github.client import GitHubClient
-from codeforge.tasks.github.clone import check_ref, default_ref, open_clone, own_clone
+from codeforge.tasks.github.clone import check_ref, default_ref, open_clone, origin_of, own_clone
 from codeforge.tasks.github.failures import NotFoundError
 from codeforge.tasks.github.gold import gold_of
 from codeforge.tasks.github.history import Change, changes, read_commits
@@ -154,7 +154,11 @@ def build_tasks(
 
 def _repository(source: Source, tell: Tell) -> GitRepo:
     if source.clone is not None:
-        return open_clone(source.clone)
+        repo = open_clone(source.clone)
+        origin = origin_of(repo)
+        if origin and not source.name.is_same(origin):
+            tell(f"{source.clone} is a clone of {origin}: its history is taken for that of {source.name}")
+        return repo
     return own_clone(
         source.name, source.endpoint, source.folder / "clones", offline=source.offline, tell=tell
     )

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -39,6 +40,17 @@ def open_clone(path: Path) -> GitRepo:
         if not answer.startswith("true"):
             raise
         return bare
+
+
+def origin_of(repo: GitRepo) -> str:
+    """The `owner/name` that the clone was made from; "" when its origin doesn't say."""
+    try:
+        address = repo.text("config", "--get", "remote.origin.url").strip()
+    except GitError:
+        return ""
+    # As a web address, or as ssh writes it (`git@host:owner/name.git`). A path on this machine says nothing.
+    match = re.fullmatch(r"(?:\w+://[^/]+/|[^/@\s]+@[^/:]+:)([\w.-]+/[\w.-]+?)(?:\.git)?/?", address)
+    return match[1] if match and not address.startswith("file:") else ""
 
 
 def default_ref(repo: GitRepo) -> str:

@@ -8,7 +8,7 @@ import pytest
 from codeforge.errors import EnvironmentUnavailableError, UsageError
 from codeforge.git import GitError
 from codeforge.tasks.github.address import Endpoint, RepositoryName
-from codeforge.tasks.github.clone import check_ref, default_ref, open_clone, own_clone
+from codeforge.tasks.github.clone import check_ref, default_ref, open_clone, origin_of, own_clone
 from tests.tasks.github.histories import History
 
 SHOP = RepositoryName("Ann", "Shop")
@@ -96,3 +96,23 @@ def test_no_clones(tmp_path: Path) -> None:
 def test_no_commits(served: History, ref: str) -> None:
     with pytest.raises(UsageError, match="names no commit"):
         check_ref(served.repo, ref)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://github.com/pallets/click.git", "pallets/click"),
+        ("git@github.com:pallets/click.git", "pallets/click"),
+        ("ssh://git@github.com/pallets/click", "pallets/click"),
+        ("https://user:word@github.com/pallets/click/", "pallets/click"),
+        ("/srv/mirrors/click", ""),
+        ("file:///srv/pallets/click", ""),
+    ],
+)
+def test_where_a_clone_comes_from(served: History, address: str, name: str) -> None:
+    served.git("remote", "add", "origin", address)
+    assert origin_of(open_clone(served.root)) == name
+
+
+def test_without_an_origin(served: History) -> None:
+    assert origin_of(served.repo) == ""
