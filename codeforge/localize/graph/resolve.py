@@ -154,6 +154,8 @@ class Resolver:
             if (first or not scope.is_class(around)) and (around, name) in scope.local:
                 value = self._bound(scope, scope.local[around, name])
                 return value if value is not None else FOREIGN
+            if scope.hides(around, name):
+                return None
             around, first = scope.parent(around), False
         if scope.rules.member_scope and owner:
             value = self._own_member(scope, owner, name)

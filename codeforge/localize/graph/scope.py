@@ -1,6 +1,6 @@
 """What the names of one file mean, before other files are asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from codeforge.localize.model import EntityKind
@@ -24,6 +24,7 @@ class Scope:
         stars: the modules whose names are all bound here.
         hints: by (owner, variable), its type.
         variables: those of them that are at the top of the file.
+        hidden: (owner, variable) of those that only their functions know, with an unknown type.
         attributes: by class, the types of its objects' attributes, each with the entity that binds it.
         bases: by class, its bases as written.
     """
@@ -40,6 +41,7 @@ class Scope:
     stars: Sequence[str]
     hints: Mapping[tuple[int, str], str]
     variables: Mapping[str, str]
+    hidden: Collection[tuple[int, str]]
     attributes: Mapping[int, Mapping[str, tuple[int, str]]]
     bases: Mapping[int, Sequence[str]]
 
@@ -76,6 +78,15 @@ class Scope:
                 return found
             inner = self.parent(inner)
         return self.bindings.get(name, ())
+
+    def hides(self, ordinal: int, name: str) -> bool:
+        """Whether a function itself binds a name, so that it doesn't mean there what it means outside."""
+        if (ordinal, name) in self.hidden:
+            return True
+        entity = self.parsed.entities[ordinal - 1]
+        if name not in entity.signature or entity.kind is EntityKind.CLASS:
+            return False
+        return name in self.rules.parameters(entity.signature)
 
     def around(self, ordinal: int) -> int:
         """The class around an entity (or itself), by qualified names too: methods may stand outside of their
@@ -118,7 +129,7 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
     for owner_ordinal, kind, chain in parsed.references:
         if kind == ReferenceKind.BASE:
             bases.setdefault(owner_ordinal, []).append(chain)
-    hints = {(hint.owner, hint.name): hint.type for hint in reversed(parsed.hints)}
+    hints = {(hint.owner, hint.name): hint.type for hint in reversed(parsed.hints) if hint.type}
     return Scope(
         path,
         language.rules,
@@ -136,6 +147,7 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
             for (owner_ordinal, name), kind in hints.items()
             if not owner_ordinal and "." not in name
         },
+        {(hint.owner, hint.name) for hint in parsed.hints if not hint.type},
         _attributes(parsed, language.rules),
         bases,
     )
@@ -146,7 +158,7 @@ def _attributes(parsed: ParsedFile, rules: LanguageRules) -> dict[int, dict[str,
     counts."""
     found: dict[int, dict[str, tuple[int, str]]] = {}
     for owner, name, kind in parsed.hints:
-        if owner == 0:
+        if owner == 0 or not kind:
             continue
         entity = parsed.entities[owner - 1]
         if entity.kind is EntityKind.CLASS and "." not in name:

@@ -5,7 +5,7 @@ A language is one folder beside this file: `language.toml` (its version, extensi
 names things, reads imports and finds modules). Nothing else knows of it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -91,7 +91,8 @@ class TypeHint(NamedTuple):
     Attributes:
         owner: the entity in which the name is bound.
         name: the variable (`x`, `self.x`).
-        type: the class as written, or the call that makes it (`make()`).
+        type: the class as written, or the call that makes it (`make()`); "" when nothing is known but that
+            the function binds the name itself, and so hides what it means outside.
     """
 
     owner: int
@@ -182,6 +183,11 @@ class LanguageRules(Protocol):
         """Whether a plain name means the class around (`cls`, `Self`) in a method with this signature."""
         del name, signature
         return False
+
+    def parameters(self, signature: str) -> Collection[str]:
+        """The parameters of a function with this signature that hide what their names mean outside."""
+        del signature
+        return ()
 
     def namespaces(self, qualname: str) -> Sequence[str]:
         """The namespaces in which code of an entity of this name (`""` for the file) is looked up, inner ones

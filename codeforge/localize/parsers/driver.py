@@ -17,12 +17,15 @@ The language's query names what it finds with these captures:
 - pairs: `@hint.name` with `@hint.made` (a variable and the call that makes its value), `@typed.name` with
   `@typed.type`, `@field.name` with `@field.type` (a parameter that becomes an attribute), `@alias.name` with
   `@alias.value` (a variable and the one whose value it gets).
+- `@local`: a variable that is bound in the function around it, and means nothing from outside there;
+  `@outer_variable`: one that is not, although it is bound there (`global`).
 
 Names starting with `_` are for the query's own predicates.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -131,14 +134,18 @@ class _Reading:
         """Everything that the query found."""
         return ParsedFile(
             entities=self._definitions.entities(),
-            imports=list(dict.fromkeys(self._imports())),
+            imports=self._imports,
             references=self._references(),
             hints=list(dict.fromkeys(self._hints())),
             lines=self._source.lines,
             has_errors=has_errors,
         )
 
-    def _imports(self) -> Iterator[Import]:
+    @cached_property
+    def _imports(self) -> list[Import]:
+        return list(dict.fromkeys(self._imported()))
+
+    def _imported(self) -> Iterator[Import]:
         for start, end in _spans(self._captured.get("import", ())):
             found = self._rules.imports(self._source.between(start, end))
             owner = self._definitions.ordinal_at(start) if self._rules.local_imports else 0
@@ -231,6 +238,38 @@ class _Reading:
                 yield Reference(owner, _BASE, chain)
 
     def _hints(self) -> Iterator[TypeHint]:
+        yield from self._known_types()
+        if "local" in self._captured:
+            yield from self._shadows()
+
+    def _shadows(self) -> Iterator[TypeHint]:
+        """Variables of functions that hide what the file defines or imports by the same name."""
+        hidden = self._names()
+        for owner, name in sorted(self._bound("local", hidden) - self._bound("outer_variable", hidden)):
+            yield TypeHint(owner, name, "")
+
+    def _bound(self, capture: str, names: Container[str]) -> set[tuple[int, str]]:
+        """Those of `names` that a capture found in functions: (owner, name)."""
+        text, between = self._source.text, self._source.between
+        found = set()
+        for node in self._captured.get(capture, ()):
+            start = node.start_byte
+            name = text[start : node.end_byte] if text is not None else between(start, node.end_byte)
+            if name in names:
+                around = self._definitions.at(start)
+                if around is not None and around.kind is EntityKind.FUNCTION:
+                    found.add((around.ordinal, name))
+        return found
+
+    def _names(self) -> Container[str]:
+        """The names that the file defines or imports outside of classes."""
+        found = self._definitions.found
+        defined = {
+            item.name for item in found if item.around < 0 or found[item.around].kind is not EntityKind.CLASS
+        }
+        return defined.union(item.alias for item in self._imports)
+
+    def _known_types(self) -> Iterator[TypeHint]:
         captured = self._captured
         if not any(name in captured for name in ("hint.name", "typed.name", "field.name")):
             return

@@ -235,6 +235,125 @@ def test_what_a_function_imports_is_not_the_modules(link: Link) -> None:
     assert edges.invokes("main.py:run") == set()
 
 
+SHADOWS = """
+    import mod
+    from mod import same, same as other, Wheel
+
+
+    def shared(): pass
+
+
+    def parameter(mod): mod.same()
+
+
+    def default(first=(1, ")"), *, shared: "list[int]" = [2, 3]): shared()
+
+
+    def gathered(*mod, **other):
+        mod.same()
+        other()
+
+
+    def variable():
+        same = lambda: 0
+        same()
+
+
+    def unpacked(pairs):
+        same, (other, last) = pairs
+        same()
+        other()
+
+
+    def loop(mods):
+        for mod in mods:
+            mod.same()
+
+
+    def opened(path):
+        with open(path) as mod:
+            mod.same()
+
+
+    def comprehension(mods): return [mod.same() for mod in mods]
+
+
+    def walrus(make):
+        if (same := make()):
+            same()
+
+
+    def anonymous(): return lambda same: same()
+
+
+    def outer(same):
+        def inner(): same()
+        return inner
+"""
+
+
+def test_what_a_function_binds_hides_what_is_outside(link: Link) -> None:
+    module = "def same(): pass\n\n\nclass Wheel:\n    def turn(self): pass\n"
+    edges = link({"main.py": SHADOWS, "mod.py": module})
+    functions = (
+        "parameter default gathered variable unpacked loop opened comprehension walrus anonymous outer.inner"
+    )
+    for function in functions.split():
+        assert edges.invokes(f"main.py:{function}") == set(), function
+    assert edges.guesses("main.py:variable") == {"mod.py:same"}
+
+
+def test_what_a_function_does_not_bind_is_not_hidden(link: Link) -> None:
+    edges = link(
+        {
+            "mod.py": "def same(): pass\n\n\nclass Wheel:\n    def turn(self): pass\n",
+            "main.py": """
+                import mod
+                from mod import same
+
+
+                def typed(same: mod.Wheel): same.turn()
+
+
+                def made():
+                    same = mod.Wheel()
+                    same.turn()
+
+
+                def declared():
+                    global same
+                    same()
+                    same = None
+
+
+                def argument(call):
+                    call(same=1, mod=same())
+
+
+                def annotated(first: "mod" = mod.same): same()
+
+
+                class Car:
+                    def same(self, mod_=mod): mod.same()
+
+                    same_ = same
+
+
+                def fallback():
+                    try:
+                        from mod import same
+                    except ImportError:
+                        same = None
+                    same()
+                """,
+        }
+    )
+    assert edges.invokes("main.py:typed") == {"mod.py:Wheel.turn"}
+    assert edges.invokes("main.py:made") == {"mod.py:Wheel", "mod.py:Wheel.turn"}
+    for function in ("declared", "argument", "annotated", "Car.same", "fallback"):
+        assert edges.invokes(f"main.py:{function}") == {"mod.py:same"}, function
+
+
 METHODS = """
     from .parts import Wheel, make_wheel
 

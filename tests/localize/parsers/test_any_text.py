@@ -120,7 +120,7 @@ def test_any_text_parses_to_spans_inside_the_text(extension: str, text: str) -> 
     owners = range(len(parsed.entities) + 1)
     assert all(one.owner in owners and one.chain for one in parsed.references)
     assert all(one.owner for one in parsed.references if one.kind == ReferenceKind.BASE)
-    assert all(hint.owner in owners and hint.name and hint.type for hint in parsed.hints)
+    assert all(hint.owner in owners and hint.name and (hint.type or hint.owner) for hint in parsed.hints)
     assert len(set(parsed.references)) == len(parsed.references)
 
 

@@ -2,12 +2,14 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 
 from codeforge.localize.parsers.base import FileTree, Import, LanguageRules, Repair
 
 _FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\s*(.*)", re.DOTALL)
 _CLASS_METHOD = re.compile(r"\(\s*cls\b")
+_NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _NO_NAMES = re.compile(r"#[^\n]*|[()\\]")
 
 
@@ -23,6 +25,10 @@ class PythonRules(LanguageRules):
     def is_own_class(self, name: str, signature: str) -> bool:
         """See `LanguageRules`. Elsewhere `cls` is a variable like others."""
         return name == "cls" and _CLASS_METHOD.search(signature) is not None
+
+    def parameters(self, signature: str) -> Collection[str]:
+        """See `LanguageRules`."""
+        return _parameters(signature)
 
     def imports(self, statement: str) -> Sequence[Import]:
         """See `LanguageRules`."""
@@ -61,6 +67,17 @@ class PythonRules(LanguageRules):
         from codeforge.localize.parsers.python.repair import repaired
 
         return repaired(source, parses)
+
+
+@lru_cache(maxsize=10_000)
+def _parameters(signature: str) -> frozenset[str]:
+    """The names between the brackets. Brackets and commas in strings may lose some: then less is hidden."""
+    inner = signature.partition("(")[2]
+    shorter = _NESTED.sub("", inner)
+    while shorter != inner:
+        inner, shorter = shorter, _NESTED.sub("", shorter)
+    parts = inner.partition(")")[0].split(",")
+    return frozenset(part.partition("=")[0].partition(":")[0].strip("* ") for part in parts)
 
 
 def _at(tree: FileTree, stem: str) -> Sequence[str]:
