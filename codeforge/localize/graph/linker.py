@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from codeforge.localize.graph.model import RelationKind
 from codeforge.localize.graph.resolve import FOREIGN, Resolver, Value, ValueKind
-from codeforge.localize.graph.scope import Scope
+from codeforge.localize.graph.scope import Scope, is_listing
 from codeforge.localize.parsers.base import ReferenceKind, language_of
 
 MOST_NAMESAKES = 3
@@ -141,6 +141,8 @@ class Linker:
     def _imports(self, scope: Scope) -> Iterator[Link]:
         source = (scope.path, 0)
         for item in scope.parsed.imports:
+            if is_listing(item):
+                continue
             for path in self._resolver.sources.modules(scope, item.module):
                 if path != scope.path:
                     yield Link(source, (path, 0), RelationKind.IMPORTS)

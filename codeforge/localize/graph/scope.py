@@ -4,7 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from codeforge.localize.model import EntityKind
-from codeforge.localize.parsers.base import Import, LanguageRules, ParsedFile, ReferenceKind, language_of
+from codeforge.localize.parsers.base import (
+    LISTED,
+    Import,
+    LanguageRules,
+    ParsedFile,
+    ReferenceKind,
+    language_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,7 @@ class Scope:
         bindings: by name, the imports that bind it in the whole file.
         local: by (owner, name), the imports that bind it only inside an entity.
         stars: the modules whose names are all bound here.
+        exports: the names that others get who bind all of this file; `None` for all of them.
         hints: by (owner, variable), its type.
         variables: those of them that are at the top of the file.
         hidden: (owner, variable) of those that only their functions know, with an unknown type.
@@ -39,6 +47,7 @@ class Scope:
     bindings: Mapping[str, Sequence[Import]]
     local: Mapping[tuple[int, str], Sequence[Import]]
     stars: Sequence[str]
+    exports: frozenset[str] | None
     hints: Mapping[tuple[int, str], str]
     variables: Mapping[str, str]
     hidden: Collection[tuple[int, str]]
@@ -100,6 +109,11 @@ class Scope:
 _NOTHING: Mapping[str, int] = {}
 
 
+def is_listing(item: Import) -> bool:
+    """Whether this is no import but a name that the file lists for others."""
+    return item.alias == LISTED and not item.module
+
+
 def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
     """The names of a file; `None` when its language has no parser."""
     language = language_of(path)
@@ -118,13 +132,15 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
             top[name] = ordinal
     bindings: dict[str, list[Import]] = {}
     local: dict[tuple[int, str], list[Import]] = {}
-    for item in parsed.imports:
+    listed = frozenset(item.name for item in parsed.imports if is_listing(item))
+    imports = [item for item in parsed.imports if not is_listing(item)] if listed else parsed.imports
+    for item in imports:
         if item.name != "*":
             if item.owner:
                 local.setdefault((item.owner, item.alias), []).append(item)
             else:
                 bindings.setdefault(item.alias, []).append(item)
-    stars = [item.module for item in parsed.imports if item.name == "*"]
+    stars = [item.module for item in imports if item.name == "*"]
     bases: dict[int, list[str]] = {}
     for owner_ordinal, kind, chain in parsed.references:
         if kind == ReferenceKind.BASE:
@@ -141,6 +157,7 @@ def scope_of(path: str, parsed: ParsedFile) -> Scope | None:
         bindings,
         local,
         stars,
+        listed or None,
         hints,
         {
             name: kind

@@ -1,9 +1,30 @@
 """The files of a tree as the resolver asks for them: their names, where modules lie, what they share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from codeforge.localize.graph.scope import Scope, scope_of
 from codeforge.localize.parsers.base import FileTree, ParsedFile
+
+_Names = frozenset[str] | None
+"""Some names; `None` for all there are."""
+
+
+class _Place(NamedTuple):
+    """Where a file stands among those whose names are all bound in another one, and which of them are."""
+
+    order: int
+    names: _Names
+
+
+def _both(one: _Names, other: _Names) -> _Names:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _gives(names: _Names, name: str) -> bool:
+    return names is None or name in names
 
 
 class Sources:
@@ -20,7 +41,7 @@ class Sources:
         self._scopes: dict[str, Scope | None] = {}
         self._modules: dict[tuple[str, str], Sequence[str]] = {}
         self._folders: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
-        self._starred: dict[str, Mapping[str, int]] = {}
+        self._starred: dict[str, Mapping[str, _Place]] = {}
         self._holders: dict[str, list[str]] = {}
         self._held: set[str] = set()
 
@@ -64,24 +85,36 @@ class Sources:
         places = self._star_places(scope)
         if not places:
             return ()
-        holders = [path for path in self._holders.get(name, ()) if path in places]
-        return sorted(holders, key=places.__getitem__)
+        holders = [
+            path
+            for path in self._holders.get(name, ())
+            if path in places and _gives(places[path].names, name)
+        ]
+        return sorted(holders, key=lambda path: places[path].order)
 
     def star_files(self, scope: Scope) -> Sequence[str]:
         """All of these files, in the order in which they are looked into."""
         return list(self._star_places(scope))
 
-    def _star_places(self, scope: Scope) -> Mapping[str, int]:
+    def _star_places(self, scope: Scope) -> "Mapping[str, _Place]":
         if scope.path not in self._starred:
-            places: dict[str, int] = {}
-            waiting = [*reversed(list(self._stars(scope)))]
+            places: dict[str, _Place] = {}
+            waiting: list[tuple[str, _Names]] = []
+            waiting += [(path, None) for path in self._stars(scope)][::-1]
             while waiting:
-                path = waiting.pop()
-                other = self.scope(path) if path != scope.path and path not in places else None
-                if other is not None:
-                    places[path] = len(places)
-                    self._hold(other)
-                    waiting += reversed(list(self._stars(other)))
+                path, asked = waiting.pop()
+                other = self.scope(path) if path != scope.path else None
+                if other is None:
+                    continue
+                given = _both(asked, other.exports)
+                known = places.get(path)
+                if known is not None:  # on another way more of its names may get here
+                    given = None if known.names is None or given is None else known.names | given
+                    if given == known.names:
+                        continue
+                places[path] = _Place(known.order if known else len(places), given)
+                self._hold(other)
+                waiting += [(inner, given) for inner in self._stars(other)][::-1]
             self._starred[scope.path] = places
         return self._starred[scope.path]
 

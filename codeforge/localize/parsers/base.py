@@ -54,6 +54,11 @@ class ParsedEntity(NamedTuple):
         return self.qualname.rpartition(".")[2]
 
 
+LISTED = "__all__"
+"""As the alias of an import from the module `""`: who imports everything from this file gets its name, and
+no other that isn't listed too."""
+
+
 class Import(NamedTuple):
     """One imported name.
 
@@ -172,6 +177,11 @@ class LanguageRules(Protocol):
     def imports(self, statement: str) -> Sequence[Import]:
         """The names that an import statement binds."""
         ...
+
+    def exports(self, source: bytes) -> Sequence[Import]:
+        """What a file says of the names that others get who import everything from it (`LISTED`)."""
+        del source
+        return ()
 
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
         """The files that `module`, as written in the file `importer`, means; none for foreign ones.

@@ -150,6 +150,7 @@ class _Reading:
             found = self._rules.imports(self._source.between(start, end))
             owner = self._definitions.ordinal_at(start) if self._rules.local_imports else 0
             yield from (item._replace(owner=owner) for item in found) if owner else found
+        yield from self._rules.exports(self._source.data)
 
     def _references(self) -> list[Reference]:
         new = tuple.__new__

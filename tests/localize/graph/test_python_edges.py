@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -233,6 +234,75 @@ def test_what_a_function_imports_is_not_the_modules(link: Link) -> None:
     )
     assert edges.invokes("b.py:get") == {"a.py:same"}
     assert edges.invokes("main.py:run") == set()
+
+
+STARRED = """
+    from star.inner import *
+
+
+    def listed(): pass
+
+
+    def unlisted(): pass
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "strong"),
+    [
+        ("__all__ = ['listed', 'deep']", "listed deep"),
+        ("__all__ = (\n    'listed',  # one\n)", "listed"),
+        ("__all__: list[str] = ['deep']", "deep"),
+        ("__all__ = []", ""),
+        ("__all__ = ['listed']\n__all__ += other.__all__", "listed unlisted deep"),
+        ("__all__ = ['listed']\n__all__.append('deep')", "listed unlisted deep"),
+        ("__all__ = ['listed']\nif deep:\n    __all__ = ['deep'] + other", "listed unlisted deep"),
+        ("__all__ = ['listed'] + other.__all__", "listed unlisted deep"),
+        ("__all__ = [name for name in dir()]", "listed unlisted deep"),
+        ("__all__ = ['listed', '\\ud800']", "listed unlisted deep"),
+        ("'no __all__ at all'", "listed unlisted deep"),
+    ],
+)
+def test_stars_give_what_is_listed(link: Link, names: str, strong: str) -> None:
+    functions = ("listed", "unlisted", "deep")
+    calls = "".join(f"    {name}()\n" for name in functions)
+    edges = link(
+        {
+            "star/__init__.py": dedent(STARRED) + names + "\n",
+            "star/inner.py": "def deep(): pass\n",
+            "again.py": "from star import *\n",
+            "main.py": f"from again import *\n\n\ndef run():\n{calls}",
+            "named.py": f"from star import listed, unlisted, deep\n\n\ndef run():\n{calls}",
+        }
+    )
+    places = {name: f"star/{'inner' if name == 'deep' else '__init__'}.py:{name}" for name in functions}
+    assert edges.invokes("main.py:run") == {places[name] for name in strong.split()}
+    assert edges.invokes("named.py:run") == set(places.values())
+    assert edges.imports("star/__init__.py") == {"star/inner.py"}
+
+
+def test_stars_on_two_ways_give_what_either_gives(link: Link) -> None:
+    edges = link(
+        {
+            "base.py": "def one(): pass\n\n\ndef two(): pass\n\n\ndef three(): pass\n",
+            "left.py": "from base import *\n__all__ = ['one']\n",
+            "right.py": "from base import *\n__all__ = ['two']\n",
+            "main.py": """
+                from left import *
+                from right import *
+
+
+                def run():
+                    one()
+                    two()
+                    three()
+                """,
+        }
+    )
+    assert edges.invokes("main.py:run") == {"base.py:one", "base.py:two"}
+    assert edges.guesses("main.py:run") == {"base.py:three"}
 
 
 SHADOWS = """

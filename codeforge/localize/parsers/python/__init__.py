@@ -1,14 +1,17 @@
 """Python."""
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from codeforge.localize.parsers.base import FileTree, Import, LanguageRules, Repair
+from codeforge.localize.parsers.base import LISTED, FileTree, Import, LanguageRules, Repair
 
 _FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\s*(.*)", re.DOTALL)
 _CLASS_METHOD = re.compile(r"\(\s*cls\b")
+_LIST = re.compile(rb"^__all__\s*(?::[^=\n]*)?=\s*([\[(][^\[\]()]*[\])])[ \t]*(?:[#;].*)?$", re.MULTILINE)
+_LISTING = re.compile(rb"\b__all__\s*(?:[-+*|:]?=(?!=)|\.|:|\[)")
 _NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _NO_NAMES = re.compile(r"#[^\n]*|[()\\]")
 
@@ -48,6 +51,21 @@ class PythonRules(LanguageRules):
                 imports.append(Import(name, "", alias or name.partition(".")[0]))
         return imports
 
+    def exports(self, source: bytes) -> Sequence[Import]:
+        """See `LanguageRules`. Only one plain list or tuple of strings can be told."""
+        if b"__all__" not in source:
+            return ()
+        plain = _LIST.search(source)
+        if plain is None or len(_LISTING.findall(source)) > 1:
+            return ()
+        try:
+            names = ast.literal_eval(plain[1].decode())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return ()
+        if not isinstance(names, list | tuple) or not all(map(_is_name, names)):
+            return ()
+        return [Import("", name, LISTED) for name in names or [""]]
+
     def modules(self, tree: FileTree, importer: str, module: str) -> Sequence[str]:
         """See `LanguageRules`. Absolute names are looked up from the importer's folder upwards, then anywhere
         (`src/` layouts, several projects in one repository); those of the standard library never anywhere."""
@@ -67,6 +85,10 @@ class PythonRules(LanguageRules):
         from codeforge.localize.parsers.python.repair import repaired
 
         return repaired(source, parses)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value.isidentifier()
 
 
 @lru_cache(maxsize=10_000)
