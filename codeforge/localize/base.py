@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BASE_VERSION = 3
+BASE_VERSION = 4
 """Raise it when what is built from the same contents changes."""
 _ARRAYS = {
     "first": "<i4",

@@ -85,7 +85,18 @@ def completed(nodes: Nodes, linked: Edges) -> Edges:
     kind = linked.relation % WEAK
     crossing = is_test[linked.source] & ~is_test[linked.target] & ((kind == INVOKES) | (kind == IMPORTS))
     found = linked.only(crossing)
-    tests = Edges(found.source, found.target, (found.relation // WEAK * WEAK + TESTS).astype(np.uint8))
+    tests = _once(found.source, found.target, (found.relation // WEAK * WEAK + TESTS).astype(np.uint8))
     every = together(contains, linked, tests)
     order = np.lexsort((every.target, every.relation, every.source))
     return Edges(every.source[order], every.target[order], every.relation[order])
+
+
+def _once(source: "Ints", target: "Ints", relation: "Bytes") -> Edges:
+    """Each pair of nodes once (what is imported may be invoked too); known edges win over guesses."""
+    import numpy as np
+
+    order = np.lexsort((relation, target, source))
+    ordered = Edges(source[order], target[order], relation[order])
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = (np.diff(ordered.source) != 0) | (np.diff(ordered.target) != 0)
+    return ordered.only(new)
